@@ -22,7 +22,13 @@ record ModuleTable(Map<String, Rule> rules) {
 
     /** What the table's words stand for, but for names of modules. */
     private static final Map<String, List<String>> WORDS = Map.of(
-            "JDK", List.of("java..", "javax.naming..", "javax.net.ssl..", "javax.security.auth.x500.."),
+            "JDK",
+                    List.of(
+                            "java..",
+                            "javax.naming..",
+                            "javax.net.ssl..",
+                            "javax.security.auth.x500..",
+                            "com.sun.net.httpserver.."),
             "slf4j", List.of("org.slf4j.."),
             "JDBC", List.of("java.sql..", "javax.sql..", "com.mysql.."),
             "Debezium", List.of("io.debezium..", "com.github.shyiko..", "org.apache.kafka.."),

@@ -118,6 +118,7 @@ class ModuleTableTest {
                         "javax.naming..",
                         "javax.net.ssl..",
                         "javax.security.auth.x500..",
+                        "com.sun.net.httpserver..",
                         "org.slf4j..")));
         assertThat(table.rules().get("node"))
                 .isEqualTo(new ModuleTable.Rule.AllBut(List.of("io.quorate.cli..", "io.quorate.ist..")));

@@ -21,6 +21,7 @@ class NodeRoomsTest {
     private static final List<String> ROOMS = List.of(
             "thread",
             "config",
+            "trace",
             "question",
             "order",
             "server",

@@ -4,7 +4,11 @@ package io.quorate.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quorate.core.Gtid;
+import io.quorate.core.GtidSet;
 import io.quorate.sandbox.Sandbox.Part;
+import io.quorate.sandbox.TraceCollector;
+import io.quorate.sandbox.TraceCollector.Span;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -18,8 +22,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
@@ -40,15 +46,23 @@ class ReplicationIT {
     private static final int ATTEMPTS = 10;
     private static final String CONFLICTS = "/actuator/conflicts";
 
+    private static TraceCollector collector;
     private static Cluster cluster;
 
     @BeforeAll
     static void start() throws Exception {
-        cluster = Cluster.start(3, Map.of("quorate.jvm", "-Xmx160m"));
+        collector = TraceCollector.start();
+        cluster = Cluster.start(
+                3,
+                Map.of(
+                        "quorate.jvm", "-Xmx160m",
+                        "quorate.tracing.endpoint", collector.endpoint(),
+                        "quorate.tracing.sample", "1"));
     }
 
     @AfterAll
     static void end() {
+        collector.close();
         cluster.close();
     }
 
@@ -103,6 +117,48 @@ class ReplicationIT {
                 .isEqualTo(last);
         assertThat(NodeProgram.run(scratch, 1, List.of("log", "verify", scratch + "/nothing")))
                 .contains("is no directory");
+    }
+
+    @Test
+    @Order(2)
+    void aCommitIsOneTraceOfAllNodes() throws Exception {
+        cluster.mysql(1).execute("CREATE DATABASE traced", "CREATE TABLE traced.t (id INT PRIMARY KEY)");
+        cluster.assertConverged();
+        String before = cluster.mysql(1).queryOne("SELECT @@gtid_executed");
+        cluster.mysql(1).execute("INSERT INTO traced.t VALUES (1)");
+        // What the applier commits there meanwhile has such a GTID, too, and no trace.
+        GtidSet one =
+                GtidSet.parse(cluster.mysql(1).queryOne("SELECT GTID_SUBTRACT(@@gtid_executed, '" + before + "')"));
+        List<Span> roots = collector.await(
+                span -> span.name().equals("transaction")
+                        && one.contains(gtid(span.attributes().get("quorate.gtid"))),
+                1,
+                Cluster.LIMIT);
+        assertThat(roots).hasSize(1);
+        Span root = roots.get(0);
+        Predicate<Span> isPart = span -> span.traceId().equals(root.traceId()) && !span.equals(root);
+        List<Span> applied = collector.await(isPart.and(span -> span.name().equals("apply")), 2, Cluster.LIMIT);
+        assertThat(applied)
+                .extracting(span -> span.attributes().get("quorate.node"))
+                .containsExactlyInAnyOrder("n2", "n3");
+        List<Span> stages = collector.await(isPart.and(span -> !span.name().equals("apply")), 3, Cluster.LIMIT);
+        assertThat(stages).extracting(Span::name).contains("captured", "proposed", "ordered");
+        assertThat(root.parentId()).isEmpty();
+        assertThat(Stream.concat(applied.stream(), stages.stream()))
+                .allMatch(span -> span.parentId().equals(root.id()))
+                .allMatch(span -> span.attributes()
+                        .get("quorate.gtid")
+                        .equals(root.attributes().get("quorate.gtid")))
+                .allMatch(span -> span.attributes()
+                        .get("quorate.seqno")
+                        .equals(root.attributes().get("quorate.seqno")))
+                .allMatch(span -> span.attributes().get("quorate.verdict").equals("passed"));
+        assertThat(cluster.metric(1, "quorate_tracing_dropped_total")).isZero();
+    }
+
+    private static Gtid gtid(String text) {
+        int colon = text.indexOf(':');
+        return new Gtid(UUID.fromString(text.substring(0, colon)), Long.parseLong(text.substring(colon + 1)));
     }
 
     private static List<String> rows(int node, String sql) {

@@ -4,6 +4,7 @@ package io.quorate.node;
 import io.quorate.certification.OrderedStream;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.order.PausableOrder;
+import io.quorate.node.trace.Traces;
 
 /** What all other rooms of a node are built on: its disk, the order and the other nodes. */
 record Base(
@@ -12,4 +13,5 @@ record Base(
         OrderedStream stream,
         PausableOrder order,
         Network network,
-        Counters counters) {}
+        Counters counters,
+        Traces traces) {}

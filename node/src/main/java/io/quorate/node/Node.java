@@ -20,6 +20,8 @@ import io.quorate.node.order.PausableOrder;
 import io.quorate.node.order.TimedListener;
 import io.quorate.node.thread.Faults;
 import io.quorate.node.thread.NodeLoop;
+import io.quorate.node.trace.Traces;
+import io.quorate.node.trace.Tracing;
 import io.quorate.transport.RatisTotalOrder;
 import java.io.IOException;
 import org.slf4j.Logger;
@@ -75,6 +77,8 @@ class Node implements SmartLifecycle, AutoCloseable {
             NodeKind kind = NodeKind.of(properties, bundles, opened);
             Faults faults = new Faults(events::failed, Runtime.getRuntime()::halt);
 
+            Traces traces = opened.add(Tracing.open(properties, meters, faults)).traces();
+
             // What the node keeps of the order, and how the order changes the node's state.
             certificates = Certificates.of(properties, bundles);
             home = Home.open(properties, rights, opened);
@@ -86,7 +90,7 @@ class Node implements SmartLifecycle, AutoCloseable {
                     meters,
                     kind.explainer(events::self, opened),
                     faults));
-            stream = home.stores().stream(events::happened, events::quorumChanged, conflicts);
+            stream = home.stores().stream(events::happened, events::quorumChanged, conflicts, traces);
             if (home.identity() != null) {
                 stream.self(home.identity().server());
             }
@@ -104,7 +108,7 @@ class Node implements SmartLifecycle, AutoCloseable {
                     cause -> events.happened(new NodeEvent.Failed(cause))));
 
             // The node's server, its standing among the members, and what looks after all of these.
-            Base base = new Base(properties, home, stream, order, network, counters);
+            Base base = new Base(properties, home, stream, order, network, counters, traces);
             Told told = new Told(events::happened, events::copying, faults);
             beside = kind.open(base, () -> loop.state().isReady(), told, opened);
             members = MemberRoom.open(base, beside, loop, participation, told, opened);

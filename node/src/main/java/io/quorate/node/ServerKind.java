@@ -99,6 +99,7 @@ final class ServerKind implements NodeKind {
                 new UnsafeTables(),
                 base.counters().refusals(),
                 base.counters().acks(),
+                base.traces(),
                 System.nanoTime(),
                 told.events(),
                 told.faults());

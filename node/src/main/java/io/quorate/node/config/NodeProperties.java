@@ -45,6 +45,7 @@ import org.springframework.validation.annotation.Validated;
  * @param commitWithoutService in mode {@code AFTER_SYNC}: what becomes of commits while this service isn't there
  * @param http who may ask this node over HTTP, and where its probes are
  * @param metrics under which names there are metrics
+ * @param tracing where traces of transactions are sent
  */
 @Validated
 @ConfigurationProperties(value = "quorate", ignoreUnknownFields = false)
@@ -73,7 +74,8 @@ public record NodeProperties(
         @DefaultValue @Valid Sst sst,
         @DefaultValue @Valid Audit audit,
         @DefaultValue @Valid Http http,
-        @DefaultValue Metrics metrics) {
+        @DefaultValue Metrics metrics,
+        @DefaultValue @Valid Tracing tracing) {
     /** How writesets are applied to the server. */
     public ApplierSettings applierSettings() {
         return ApplierSettings.DEFAULTS
@@ -368,6 +370,18 @@ public record NodeProperties(
      * @param wsrepNames whether there are some under the names of Galera's status variables, too
      */
     public record Metrics(@DefaultValue("false") boolean wsrepNames) {}
+
+    /**
+     * Traces of transactions.
+     *
+     * @param endpoint URL to which they are sent by OTLP over HTTP; empty for no traces
+     * @param sample one of so many transactions has one; should be the same on all nodes
+     */
+    public record Tracing(
+            @DefaultValue("") @Pattern(regexp = "|https?://\\S+")
+            String endpoint,
+
+            @DefaultValue("1000") @Min(1) int sample) {}
 
     /**
      * The conflict journal.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.order;
 
+import io.quorate.certification.Certification;
 import io.quorate.certification.Certifier;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
+import io.quorate.core.Proposal;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.ist.CacheSettings;
@@ -13,6 +15,7 @@ import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.Retention;
 import io.quorate.ist.WriteSetCache;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.trace.Traces;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -134,10 +137,24 @@ public final class Stores implements AutoCloseable {
         }
     }
 
-    /** Creates the stream that continues what is in the stores. */
+    /**
+     * Creates the stream that continues what is in the stores.
+     *
+     * @param traces hears what the order hands out
+     */
     public OrderedStream stream(
-            Consumer<NodeEvent> events, Consumer<TotalOrder.Quorum> quorumListener, OrderedStream.Failures failures) {
-        return new OrderedStream(certifier, position, cache, this::save, events, quorumListener, failures);
+            Consumer<NodeEvent> events,
+            Consumer<TotalOrder.Quorum> quorumListener,
+            OrderedStream.Failures failures,
+            Traces traces) {
+        return new OrderedStream(certifier, position, cache, this::save, events, quorumListener, failures) {
+            @Override
+            protected Certification certify(Certifier state, Proposal proposal, LogPosition at) {
+                Certification result = super.certify(state, proposal, at);
+                traces.ordered(result.certified(), self());
+                return result;
+            }
+        };
     }
 
     /**

@@ -14,6 +14,7 @@ import io.quorate.core.WriteSet;
 import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.MonotonicClock;
 import io.quorate.node.thread.OwnedThread;
+import io.quorate.node.trace.Traces;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -50,6 +51,7 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
     private final ServerAccess access;
     private final UUID server;
     private final AckStats stats;
+    private final Traces traces;
     private final AckCourse course;
     private final AckTurns<SemiSyncReplica.Acknowledger> turns;
     private final CommitStages stages;
@@ -83,10 +85,12 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
             Duration lagTarget,
             long answered,
             AckStats stats,
+            Traces traces,
             FaultHandler faults) {
         this.access = access;
         this.server = server;
         this.stats = stats;
+        this.traces = traces;
         this.course = new AckCourse(commitTimeout.toMillis(), Math.min(HOLD_MAX_MILLIS, lagTarget.toMillis() / 2));
         course.answered(answered);
         this.turns = new AckTurns<>(course, RETRY_MILLIS);
@@ -99,6 +103,7 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
 
     @Override
     public void captured(WriteSet w) {
+        traces.captured(w, !w.isPrepared());
         if (w.isPrepared()) {
             return; // It has been prepared, not committed; the verdict comes before its commit.
         }
@@ -111,6 +116,7 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
     /** All up to that number are about to be handed to the order. */
     void proposed(long last) {
         locked(() -> stages.proposed(last, System.nanoTime()));
+        traces.proposed(last);
     }
 
     /** As {@link SemiSyncReplica#awaitSettled}. */
@@ -291,6 +297,7 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
             locked(() -> {
                 if (turns.acknowledged(turn)) {
                     stages.acknowledged(turn.ack().number(), System.nanoTime());
+                    traces.acknowledged(turn.ack().number());
                 }
             });
         } catch (IOException e) {
@@ -316,6 +323,7 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
         locked(() -> {
             if (ended) {
                 turns.ended(ending);
+                traces.ended(ending.number());
             } else {
                 turns.notEnded(MonotonicClock.millis());
             }

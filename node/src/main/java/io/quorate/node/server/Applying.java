@@ -10,6 +10,7 @@ import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSetLog;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.trace.Traces;
 import java.sql.SQLException;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -25,6 +26,7 @@ final class Applying implements AutoCloseable {
             String incarnation,
             WriteSetLog cache,
             ApplyProgress progress,
+            Traces traces,
             Consumer<NodeEvent> events) {}
 
     private final Applier applier;
@@ -79,6 +81,7 @@ final class Applying implements AutoCloseable {
         @Override
         public void applied(long seqno, int transactions, long originCommittedMicros) {
             ports.progress().applied(seqno, transactions, originCommittedMicros);
+            ports.traces().applied(seqno);
         }
 
         @Override

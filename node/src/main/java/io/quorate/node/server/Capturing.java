@@ -14,15 +14,19 @@ import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnOrder;
+import io.quorate.core.OwnRegister;
 import io.quorate.core.ProposalWindow;
 import io.quorate.core.ServerTls;
 import io.quorate.core.Spool;
 import io.quorate.core.TotalOrder;
+import io.quorate.core.WriteSet;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.thread.FaultHandler;
+import io.quorate.node.trace.Traces;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -45,6 +49,7 @@ final class Capturing implements AutoCloseable {
             String incarnation,
             OwnOrder own,
             TotalOrder order,
+            Traces traces,
             Consumer<NodeEvent> events,
             FaultHandler faults,
             Spool spool) {}
@@ -93,11 +98,28 @@ final class Capturing implements AutoCloseable {
         this.register = register;
         this.gate = gate;
         this.protocol = new CaptureProtocol(
-                server,
-                identity.baseline().last(server),
-                ports.own(),
-                gate == null ? register : register.and(gate),
-                applied);
+                server, identity.baseline().last(server), ports.own(), heard(register, gate, ports.traces()), applied);
+    }
+
+    /** With those who hear what the register is told. The gate tells traces what it hears itself. */
+    private static OwnRegister heard(OwnRegister register, AckGate gate, Traces traces) {
+        if (gate != null) {
+            return register.and(gate);
+        }
+        return traces == Traces.OFF ? register : register.and(new Captured(traces));
+    }
+
+    /** Tells traces what is captured where no client waits. */
+    private record Captured(Traces traces) implements OwnRegister.Listener {
+        @Override
+        public void captured(WriteSet w) {
+            traces.captured(w, false);
+        }
+
+        @Override
+        public void decided(Collection<Long> lost, long last) {
+            // They hear it from the order.
+        }
     }
 
     /** Makes the register hear of the order. To be called before {@link #begin}. */
@@ -123,12 +145,13 @@ final class Capturing implements AutoCloseable {
      * @param reserved GTIDs of the server that are not to be looked for in its binlog
      */
     void begin(GtidSet executed, GtidSet reserved) {
+        ports.traces().captureBegins();
         OriginPosition from = protocol.begin(windowLimits(), window -> {
             Proposer made = new Proposer(
                     window,
                     ports.order(),
                     ports.properties().order().resendAfter().toMillis(),
-                    gate == null ? last -> {} : gate::proposed,
+                    gate == null ? ports.traces()::proposed : gate::proposed,
                     gate != null,
                     ports.faults());
             proposer = made;

@@ -17,6 +17,7 @@ import io.quorate.core.WriteSetLog;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.MonotonicClock;
+import io.quorate.node.trace.Traces;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -55,15 +56,17 @@ public final class ServerSession implements AutoCloseable {
             UnsafeTables unsafe,
             Refusals refusals,
             AckStats acks,
+            Traces traces,
             long openedNanos,
             Consumer<NodeEvent> events,
             FaultHandler faults) {
         private Applying.Ports applying() {
-            return new Applying.Ports(properties, incarnation, cache, progress, events);
+            return new Applying.Ports(properties, incarnation, cache, progress, traces, events);
         }
 
         private Capturing.Ports capturing(ServerTls tls) {
-            return new Capturing.Ports(properties, tls, incarnation, stream, order, events, faults, cache.spool());
+            return new Capturing.Ports(
+                    properties, tls, incarnation, stream, order, traces, events, faults, cache.spool());
         }
 
         private Voting voting(UUID server) {
@@ -119,7 +122,9 @@ public final class ServerSession implements AutoCloseable {
             tail = new LostTail(ports.lostTail(), access, identity, connection);
             numbers = new OwnNumbers(ports.properties.dataDir(), connection, identity.server());
             executed = ServerAccess.executed(connection);
-            ports.progress.startFrom(ServerAccess.applied(connection));
+            long applied = ServerAccess.applied(connection);
+            ports.progress.startFrom(applied);
+            ports.traces.startFrom(applied);
             ports.stream.self(identity.server());
             voting = ports.voting(identity.server());
             course.begin(new ByConnection(connection), signals.task(), tail.isReady());
@@ -185,6 +190,7 @@ public final class ServerSession implements AutoCloseable {
                         ports.properties.flow().lagTarget(),
                         executed.last(identity.server()),
                         ports.acks,
+                        ports.traces,
                         ports.faults);
     }
 

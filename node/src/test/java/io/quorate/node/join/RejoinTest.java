@@ -18,6 +18,7 @@ import io.quorate.node.order.Stores;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.Server;
 import io.quorate.node.server.ServerSession;
+import io.quorate.node.trace.Traces;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -129,7 +130,7 @@ class RejoinTest {
         Trial(Supplier<List<Offer>> offers, PeerStreams peers) throws IOException {
             NodeProperties properties = properties();
             stores = Stores.open(directory, INCARNATION, properties);
-            OrderedStream stream = stores.stream(event -> {}, quorum -> {}, OrderedStream.Failures.NOBODY);
+            OrderedStream stream = stores.stream(event -> {}, quorum -> {}, OrderedStream.Failures.NOBODY, Traces.OFF);
             JoinCounts joins = new JoinCounts(new SimpleMeterRegistry());
             copy = new Copying(
                     new Copying.Ports(properties, INCARNATION, stores.cache(), stream, null, joins),
