@@ -21,7 +21,7 @@ record AskedMembers(AskedNode node, String body, MembersAnswer answer) {
         AskedMembers alone = null;
         for (AskedNode node : nodes.all()) {
             try {
-                String body = node.ask(Membership.PATH);
+                String body = node.askState(Membership.PATH);
                 AskedMembers asked = new AskedMembers(node, body, Answers.read(body, MembersAnswer.class));
                 if (asked.answer.leader() != null) {
                     return asked;

@@ -7,8 +7,10 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -17,6 +19,9 @@ import java.util.Map;
 public final class AskedNode {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Duration ANSWER = Duration.ofSeconds(60);
+    /** Of a node that is asked how it is: it knows that without asking anybody, or it is in no state to answer. */
+    private static final Duration STATE = Duration.ofSeconds(5);
+
     private static final String JSON = "application/json";
     private static final int UNAUTHORIZED = 401;
     private static final int NOT_FOUND = 404;
@@ -62,9 +67,14 @@ public final class AskedNode {
         return send(path, HttpRequest.newBuilder().GET(), ANSWER, JSON);
     }
 
+    /** As above, of what it can say at once; whoever asks several nodes doesn't wait long for one that is frozen. */
+    String askState(String path) {
+        return send(path, HttpRequest.newBuilder().GET(), STATE, JSON);
+    }
+
     /** Its answer where that is no JSON but plain text. */
     String askText(String path) {
-        return send(path, HttpRequest.newBuilder().GET(), ANSWER, "text/plain");
+        return send(path, HttpRequest.newBuilder().GET(), STATE, "text/plain");
     }
 
     /** Its answer. */
@@ -124,13 +134,26 @@ public final class AskedNode {
                                     .header("Accept", accept)
                                     .build(),
                             HttpResponse.BodyHandlers.ofString());
-            return body(path, response, authorization != null);
+            String body = body(path, response, authorization != null);
+            requireType(response, accept);
+            return body;
+        } catch (HttpConnectTimeoutException e) {
+            throw new UncheckedIOException(silent(), e);
+        } catch (HttpTimeoutException e) {
+            throw new UncheckedIOException(
+                    "the node at " + address + " takes connections and gives no answer within " + limit.toSeconds()
+                            + " s: it is frozen, gets no time of the CPU, or speaks no HTTP there",
+                    e);
         } catch (IOException e) {
-            throw new UncheckedIOException("no node answers at " + address + "; name one with --http", e);
+            throw new UncheckedIOException(silent(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new CommandException("interrupted");
         }
+    }
+
+    private String silent() {
+        return "no node answers at " + address + "; name one with --http";
     }
 
     private URI uri(String path) {
@@ -163,6 +186,15 @@ public final class AskedNode {
                 throw new CommandException(
                         "the node at " + address + " answers " + response.statusCode() + " " + response.body());
         };
+    }
+
+    /** Somebody else's answer isn't read as a node's. */
+    private void requireType(HttpResponse<String> response, String accept) {
+        String type = response.headers().firstValue("Content-Type").orElse(accept);
+        if (accept.equals(JSON) && !type.contains("json")) {
+            throw new CommandException("what answers at " + address + " is no node of Quorate's (it sends " + type
+                    + "): name the node's server.port with --http");
+        }
     }
 
     @Override

@@ -222,14 +222,14 @@ final class AuditCommand implements Runnable {
 
     /** The node that the user names; otherwise the sandbox's node that runs an audit or ran the latest. */
     private AskedNode owner() {
-        List<AskedNode> all = nodes.all();
-        AskedNode owner = all.get(0);
+        Map<AskedNode, AuditAnswer> answers = nodes.answers(PATH, AuditAnswer.class);
+        AskedNode owner = answers.keySet().iterator().next();
         String latest = "";
-        for (AskedNode host : all) {
-            Audit audit = host.ask(PATH, AuditAnswer.class).audit();
+        for (Map.Entry<AskedNode, AuditAnswer> each : answers.entrySet()) {
+            Audit audit = each.getValue().audit();
             if (audit != null && audit.started().compareTo(latest) > 0) {
                 latest = audit.started();
-                owner = host;
+                owner = each.getKey();
             }
         }
         return owner;

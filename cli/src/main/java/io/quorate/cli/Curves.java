@@ -12,18 +12,40 @@ import java.util.TreeMap;
 
 /** What members said of themselves time after time, as curves of text, each beside its latest and highest value. */
 final class Curves {
-    /** Of a curve, as many as there are looks that it shows. */
+    /** Of a curve, as many as there are looks that it shows, where the terminal has room for them. */
     static final int COLUMNS = 60;
 
-    private static final String LEVELS = "▁▂▃▄▅▆▇█";
+    private static final int COLUMNS_MIN = 5;
+    private static final String BARS = "▁▂▃▄▅▆▇█";
+    /** For terminals that have no bars. */
+    private static final String ASCII = "_.-=+*%@";
+
     private static final char UNKNOWN = ' ';
     private static final String FORMAT = "%-12s %-12s %9s %9s  %s%n";
+    /** Of a line, before the curve begins. */
+    private static final int LABEL_COLUMNS = 47;
 
+    private final int columns;
+    private final String levels;
     private final Curve ordered = new Curve();
     /** By member, then by what is drawn. */
     private final Map<String, Map<String, Curve>> members = new TreeMap<>();
 
     private MembersAnswer latest;
+
+    /**
+     * @param width columns of the terminal
+     * @param bars whether it can show them
+     */
+    Curves(int width, boolean bars) {
+        this.columns = Math.max(COLUMNS_MIN, Math.min(COLUMNS, width - LABEL_COLUMNS));
+        this.levels = bars ? BARS : ASCII;
+    }
+
+    /** For this process' terminal. */
+    static Curves forTerminal() {
+        return new Curves(Terminal.columns(), Terminal.shows(BARS));
+    }
 
     /** Whoever isn't a member any more isn't drawn any more. */
     void add(MembersAnswer answer) {
@@ -41,7 +63,7 @@ final class Curves {
         }
     }
 
-    private static void add(Map<String, Curve> curves, String what, Long value) {
+    private void add(Map<String, Curve> curves, String what, Long value) {
         curves.computeIfAbsent(what, name -> new Curve()).add(value);
     }
 
@@ -58,14 +80,18 @@ final class Curves {
         out.println("* leads");
     }
 
+    private static String orDash(long value) {
+        return value < 0 ? "-" : Long.toString(value);
+    }
+
     /** The latest values of one thing. */
-    private static final class Curve {
+    private final class Curve {
         private final Deque<Long> values = new ArrayDeque<>();
 
         /** @param value null where nobody said one */
         void add(Long value) {
             values.addLast(value == null ? -1L : value);
-            if (values.size() > COLUMNS) {
+            if (values.size() > columns) {
                 values.removeFirst();
             }
         }
@@ -75,24 +101,20 @@ final class Curves {
             out.printf(FORMAT, whose, what, orDash(values.getLast()), orDash(most), drawn(most));
         }
 
-        private static String orDash(long value) {
-            return value < 0 ? "-" : Long.toString(value);
-        }
-
         private String drawn(long most) {
             StringBuilder line = new StringBuilder();
             for (long value : values) {
-                line.append(value < 0 ? UNKNOWN : LEVELS.charAt(level(value, most)));
+                line.append(value < 0 ? UNKNOWN : levels.charAt(level(value, most)));
             }
             return line.toString();
         }
 
         /** Only nothing is as low as can be. */
-        private static int level(long value, long most) {
+        private int level(long value, long most) {
             if (value == 0) {
                 return 0;
             }
-            int highest = LEVELS.length() - 1;
+            int highest = levels.length() - 1;
             return (int) Math.max(1, Math.round((double) value * highest / most));
         }
     }

@@ -61,7 +61,7 @@ final class DoctorCommand implements Callable<Integer> {
     private final Map<String, String> files = new LinkedHashMap<>();
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() {
         if (report != null && Files.exists(report)) {
             throw new CommandException(report + " is there already; name another file");
         }
@@ -110,10 +110,10 @@ final class DoctorCommand implements Callable<Integer> {
 
     private void ask(AskedNode node) {
         try {
-            String cluster = node.ask(CLUSTER);
-            String members = node.ask(Membership.PATH);
+            String cluster = node.askState(CLUSTER);
+            String members = node.askState(Membership.PATH);
             String metrics = node.askText("/actuator/prometheus");
-            AuditAnswer audit = node.ask("/actuator/audit", AuditAnswer.class);
+            AuditAnswer audit = Answers.read(node.askState("/actuator/audit"), AuditAnswer.class);
             ClusterAnswer answer = Answers.read(cluster, ClusterAnswer.class);
             all.add(new Diagnosis.Said(answer, Answers.read(members, MembersAnswer.class), audit, sums(metrics)));
             if (report != null) {
@@ -133,7 +133,7 @@ final class DoctorCommand implements Callable<Integer> {
     /** What nothing is found in: without it, the report is less, and no more than that. */
     private void keepToo(AskedNode node, String name, String endpoint) {
         try {
-            files.put(name + endpoint + ".json", node.ask("/actuator/" + endpoint));
+            files.put(name + endpoint + ".json", node.askState("/actuator/" + endpoint));
         } catch (UncheckedIOException | CommandException e) {
             files.put(name + endpoint + ".error.txt", e.getMessage() + "\n");
         }
@@ -192,13 +192,15 @@ final class DoctorCommand implements Callable<Integer> {
         }
     }
 
-    private void write() throws IOException {
+    private void write() {
         try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(report))) {
             for (Map.Entry<String, String> file : files.entrySet()) {
                 zip.putNextEntry(new ZipEntry("quorate/" + file.getKey()));
                 zip.write(file.getValue().getBytes(StandardCharsets.UTF_8));
                 zip.closeEntry();
             }
+        } catch (IOException e) {
+            throw new UncheckedIOException("the report can't be written to " + report, e);
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.cli;
 
-import io.quorate.core.answer.MembersAnswer;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -24,13 +23,13 @@ final class MembersCommand implements Runnable {
 
     @Override
     public void run() {
-        String body = node.first().ask(Membership.PATH);
+        AskedMembers asked = AskedMembers.of(node);
         PrintWriter out = spec.commandLine().getOut();
         if (node.json()) {
-            out.println(body);
+            out.println(asked.body());
             return;
         }
-        MembersTable.print(out, Answers.read(body, MembersAnswer.class));
+        MembersTable.print(out, asked.answer());
     }
 
     /** Asks any node for something about a member. */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.cli;
 
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Option;
@@ -57,6 +59,27 @@ final class NodeAddress {
                 : running.stream()
                         .map(node -> new AskedNode(node.address(), Credentials.in(tokenFile)))
                         .toList();
+    }
+
+    /**
+     * What those of {@link #all} that answer say there, in their order; the others are left out.
+     *
+     * @throws UncheckedIOException when none answers, as is {@link CommandException}
+     */
+    <T> Map<AskedNode, T> answers(String path, Class<T> type) {
+        Map<AskedNode, T> answers = new LinkedHashMap<>();
+        RuntimeException first = null;
+        for (AskedNode each : all()) {
+            try {
+                answers.put(each, Answers.read(each.askState(path), type));
+            } catch (UncheckedIOException | CommandException e) {
+                first = first == null ? e : first;
+            }
+        }
+        if (answers.isEmpty() && first != null) {
+            throw first;
+        }
+        return answers;
     }
 
     private AskedNode named() {

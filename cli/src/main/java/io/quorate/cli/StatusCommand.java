@@ -55,8 +55,7 @@ final class StatusCommand implements Callable<Integer> {
         boolean onTerminal = watch > 0 && Ansi.AUTO.enabled();
         PrintWriter out = spec.commandLine().getOut();
         int status = look(onTerminal);
-        for (int looks = 1; watch > 0 && looks < count; looks++) {
-            out.flush();
+        for (int looks = 1; watch > 0 && looks < count && !Terminal.isGone(out); looks++) {
             TimeUnit.SECONDS.sleep(watch);
             status = look(onTerminal);
         }
@@ -83,7 +82,7 @@ final class StatusCommand implements Callable<Integer> {
     private static void printReasons(PrintWriter out, AskedNode node) {
         ClusterAnswer answer;
         try {
-            answer = node.ask("/actuator/cluster", ClusterAnswer.class);
+            answer = Answers.read(node.askState("/actuator/cluster"), ClusterAnswer.class);
         } catch (UncheckedIOException | CommandException e) {
             return; // The table says what matters.
         }

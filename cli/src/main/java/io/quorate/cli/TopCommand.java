@@ -38,15 +38,16 @@ final class TopCommand implements Callable<Integer> {
     @Option(names = "--count", paramLabel = "N", description = "looks N times")
     private int count = Integer.MAX_VALUE;
 
-    private final Curves curves = new Curves();
+    private final Curves curves = Curves.forTerminal();
 
     @Override
     public Integer call() throws InterruptedException {
         if (every < 1 || count < 1) {
             throw new ParameterException(spec.commandLine(), "--every and --count: 1 or more");
         }
+        PrintWriter out = spec.commandLine().getOut();
         int status = look();
-        for (int looks = 1; looks < count; looks++) {
+        for (int looks = 1; looks < count && !Terminal.isGone(out); looks++) {
             TimeUnit.SECONDS.sleep(every);
             status = look();
         }

@@ -3,6 +3,7 @@ package io.quorate.cli;
 
 import io.quorate.core.answer.TransferAnswer;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Command;
@@ -36,15 +37,22 @@ final class TransferCommand implements Runnable {
             mixinStandardHelpOptions = true)
     int show() {
         PrintWriter out = spec.commandLine().getOut();
+        int code = 0;
         for (AskedNode host : nodes.all()) {
-            String body = host.ask(PATH);
-            if (nodes.json()) {
-                out.println(body);
-            } else {
-                print(out, Answers.read(body, TransferAnswer.class));
+            try {
+                String body = host.askState(PATH);
+                if (nodes.json()) {
+                    out.println(body);
+                } else {
+                    print(out, Answers.read(body, TransferAnswer.class));
+                }
+            } catch (UncheckedIOException | CommandException e) {
+                out.flush();
+                spec.commandLine().getErr().println("quorate: " + e.getMessage());
+                code = 1;
             }
         }
-        return 0;
+        return code;
     }
 
     @Command(
@@ -75,9 +83,10 @@ final class TransferCommand implements Runnable {
 
     /** Changes the copy of the node named, or of the only one that receives one. */
     private int change(Map<String, String> what) {
-        for (AskedNode host : nodes.all()) {
-            if (host.ask(PATH, TransferAnswer.class).copying() != null) {
-                host.post(PATH, what);
+        for (Map.Entry<AskedNode, TransferAnswer> each :
+                nodes.answers(PATH, TransferAnswer.class).entrySet()) {
+            if (each.getValue().copying() != null) {
+                each.getKey().post(PATH, what);
                 return 0;
             }
         }

@@ -3,14 +3,20 @@ package io.quorate.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +39,8 @@ class CommandsTest {
     private final FakeNode n1 = new FakeNode();
     private final FakeNode n2 = new FakeNode();
     private final Map<String, String> environment = new HashMap<>();
+    /** Nodes that are asked before n1. */
+    private final List<AskedNode> before = new ArrayList<>();
 
     @TempDir
     private Path directory;
@@ -41,7 +49,10 @@ class CommandsTest {
     private final LocalNodes local = new LocalNodes() {
         @Override
         public List<AskedNode> running(Path any) {
-            return List.of(AskedNode.local(n1.address(), n1Token()), new AskedNode(n2.address(), Credentials.NONE));
+            List<AskedNode> all = new ArrayList<>(before);
+            all.add(AskedNode.local(n1.address(), n1Token()));
+            all.add(new AskedNode(n2.address(), Credentials.NONE));
+            return all;
         }
 
         @Override
@@ -70,13 +81,17 @@ class CommandsTest {
     }
 
     private int run(String... arguments) {
+        return run(out, arguments);
+    }
+
+    private int run(Writer to, String... arguments) {
         return OperatorCommands.added(new Root(), local, environment)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((failure, command, parsed) -> {
                     command.getErr().println(failure.getMessage());
                     return 1;
                 })
-                .setOut(new PrintWriter(out, true))
+                .setOut(new PrintWriter(to, true))
                 .setErr(new PrintWriter(err, true))
                 .execute(arguments);
     }
@@ -221,6 +236,58 @@ class CommandsTest {
         n2.wants("a-token");
         assertThat(run("status")).isEqualTo(3);
         assertThat(err.toString()).contains("has nothing at /actuator/members");
+    }
+
+    /** A process that is stopped still takes connections: the system does that for it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"status", "members", "doctor", "transfer show", "audit status"})
+    void doesNotWaitLongForANodeThatIsFrozenAndAsksTheOthers(String line) throws IOException {
+        n1.answers("members", members("SYNCED", "SYNCED", "SYNCED"));
+        for (FakeNode each : List.of(n1, n2)) {
+            each.answers("transfer", "{\"node\":\"answers\",\"state\":\"SYNCED\",\"giving\":[]}");
+            each.answers("audit", "{}");
+        }
+        try (ServerSocket frozen = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            before.add(new AskedNode("127.0.0.1:" + frozen.getLocalPort(), Credentials.NONE));
+            assertTimeout(Duration.ofSeconds(20), () -> run(line.split(" ")));
+        }
+        assertThat(printed() + err).containsAnyOf("n3", "answers", "no audit", "is frozen");
+    }
+
+    @Test
+    void saysThatTheReportCantBeWritten() {
+        n2.answers("cluster", "{\"node\":\"n2\"}").answers("members", "{}").answers("audit", "{}");
+        n2.answers("prometheus", "quorate_primary 1.0\n");
+        String absent = directory.resolve("absent/report.zip").toString();
+        assertThat(run("doctor", "--http", n2.address(), "--report", absent)).isEqualTo(1);
+        assertThat(err.toString()).contains("the report can't be written to " + absent);
+    }
+
+    @Test
+    void saysThatSomethingElseAnswersThere() {
+        n2.type("text/html").answers("members", "<html>");
+        assertThat(run("status", "--http", n2.address())).isEqualTo(3);
+        assertThat(err.toString()).contains("is no node of Quorate's (it sends text/html)", "--http");
+    }
+
+    /** As "quorate top | head" does. */
+    @ParameterizedTest
+    @ValueSource(strings = {"top", "status --watch=1"})
+    void endsWhenNobodyReadsItAnyMore(String line) {
+        n1.answers("members", members("SYNCED", "SYNCED", "SYNCED"));
+        Writer gone = new Writer() {
+            @Override
+            public void write(char[] text, int from, int count) throws IOException {
+                throw new IOException("Broken pipe");
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        assertTimeoutPreemptively(Duration.ofSeconds(20), () -> run(gone, line.split(" ")));
     }
 
     @Test

@@ -9,7 +9,7 @@ import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 
 class CurvesTest {
-    private final Curves curves = new Curves();
+    private Curves curves = new Curves(200, true);
 
     private static MembersAnswer answer(String... members) {
         return Answers.read("{\"members\":[" + String.join(",", members) + "]}", MembersAnswer.class);
@@ -41,6 +41,18 @@ class CurvesTest {
                              queue                0         0  ▁▁▁▁
                 * leads
                 """);
+    }
+
+    @Test
+    void fitsIntoANarrowTerminalAndOneWithoutBars() {
+        curves = new Curves(57, false);
+        for (int i = 0; i < 30; i++) {
+            curves.add(answer(member("n1", "SYNCED", i, 0)));
+        }
+        assertThat(drawn())
+                .contains("n1           applied/s           29        29  ***%%%%@@@\n")
+                .isASCII();
+        assertThat(drawn().lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(57));
     }
 
     @Test

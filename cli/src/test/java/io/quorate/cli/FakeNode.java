@@ -20,6 +20,7 @@ final class FakeNode implements AutoCloseable {
     private final Map<String, String> outcomes = new ConcurrentHashMap<>();
     private final List<String> posted = new CopyOnWriteArrayList<>();
     private volatile String token;
+    private volatile String type;
 
     FakeNode() {
         try {
@@ -38,6 +39,12 @@ final class FakeNode implements AutoCloseable {
     /** To a GET of {@code /actuator/PATH}. */
     FakeNode answers(String path, String body) {
         answers.put("/actuator/" + path, body);
+        return this;
+    }
+
+    /** Sends that as the type of its answers from now on. */
+    FakeNode type(String aType) {
+        type = aType;
         return this;
     }
 
@@ -79,6 +86,9 @@ final class FakeNode implements AutoCloseable {
             body = answers.get(path);
         }
         byte[] bytes = body == null ? new byte[0] : body.getBytes(StandardCharsets.UTF_8);
+        if (type != null) {
+            exchange.getResponseHeaders().set("Content-Type", type);
+        }
         exchange.sendResponseHeaders(body == null ? 404 : 200, bytes.length == 0 ? -1 : bytes.length);
         exchange.getResponseBody().write(bytes);
         exchange.close();
