@@ -176,7 +176,8 @@ class CommandsTest {
         assertThat(run("members")).isZero();
         assertThat(printed()).isEqualTo("""
                 member   address                state           ordered    applied applied/s    queue    behind
-                n1*      h1:1                   SYNCED               12         11         3        1    750 ms drained desynced
+                n1*      h1:1                   SYNCED               12         11         3        1    750 ms \
+                drained desynced
                          one big transaction
                          its clients are slowed for n5
                          3 commits wait for their verdict, the first for 12 s

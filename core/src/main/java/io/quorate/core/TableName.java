@@ -19,7 +19,8 @@ public record TableName(String schema, String table) {
             Set.of("mysql", "sys", "performance_schema", "information_schema", "quorate");
 
     /**
-     * The table that somebody has named as {@code schema.table}. A part that has a dot or a comma in it is written in backticks.
+     * The table that somebody has named as {@code schema.table}. A part that has a dot or a comma in it is written in
+     * backticks.
      *
      * @throws IllegalArgumentException with a sentence about what isn't such a name
      */
