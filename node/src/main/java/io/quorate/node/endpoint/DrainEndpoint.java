@@ -15,6 +15,8 @@ import org.springframework.stereotype.Component;
 @Endpoint(id = "drain")
 class DrainEndpoint {
     private static final int SECONDS_DEFAULT = 30;
+    /** A request holds a thread while it waits, and there are few. */
+    private static final int SECONDS_MAX = 3600;
 
     private final Server server;
 
@@ -25,7 +27,12 @@ class DrainEndpoint {
     /** @param seconds how long to wait for decisions, 30 if it is left out */
     @WriteOperation
     Outcome drain(@Nullable Integer seconds) throws InterruptedException {
-        return Outcome.of(server.drain(Duration.ofSeconds(seconds == null ? SECONDS_DEFAULT : seconds)));
+        int limit = seconds == null ? SECONDS_DEFAULT : seconds;
+        if (limit < 0 || limit > SECONDS_MAX) {
+            // Before any client is disconnected.
+            return Outcome.of("seconds: 0 to " + SECONDS_MAX + ", not " + limit);
+        }
+        return Outcome.of(server.drain(Duration.ofSeconds(limit)));
     }
 
     /** Lets clients connect again. */

@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -37,6 +38,9 @@ import org.springframework.stereotype.Component;
 class MembersEndpoint {
     /** Time to make its first copy of everything. */
     private static final Duration ADMITTED_FOR = Duration.ofDays(2);
+
+    /** Actions about another node than this one. */
+    private static final Set<String> OF_A_MEMBER = Set.of("admit", "leave", "lead");
 
     private final Standing standing;
     private final Members members;
@@ -122,6 +126,9 @@ class MembersEndpoint {
      */
     @WriteOperation
     Outcome change(String action, @Nullable String member) {
+        if (member == null && OF_A_MEMBER.contains(action)) {
+            return Outcome.of("which node? " + action + " wants its name, as member");
+        }
         String refusal;
         try {
             refusal = switch (action) {
@@ -129,9 +136,9 @@ class MembersEndpoint {
                     join.join();
                     yield null;
                 }
-                case "admit" -> admit(String.valueOf(member));
-                case "leave" -> byLeader(new MemberQuestion.Leave(String.valueOf(member)));
-                case "lead" -> byLeader(new MemberQuestion.Lead(String.valueOf(member)));
+                case "admit" -> admit(member);
+                case "leave" -> byLeader(new MemberQuestion.Leave(member));
+                case "lead" -> byLeader(new MemberQuestion.Lead(member));
                 case "desync", "resync" -> {
                     standing.desynced(action.equals("desync"));
                     yield null;

@@ -187,6 +187,20 @@ class JmxTest {
         assertThatThrownBy(() -> connection()
                         .invoke(name("Order"), "lead", new Object[] {"n7"}, new String[] {String.class.getName()}))
                 .hasStackTraceContaining("n7 is no member");
+        for (String operation : List.of("heal", "trust")) {
+            assertThatThrownBy(() -> connection()
+                            .invoke(name("Healing"), operation, new Object[] {","}, new String[] {String.class.getName()
+                            }))
+                    .hasStackTraceContaining("no table is named");
+        }
+        assertThatThrownBy(() -> connection()
+                        .invoke(name("Node"), "drain", new Object[] {-1}, new String[] {int.class.getName()}))
+                .hasStackTraceContaining("seconds: 0 to 3600");
+        for (String operation : List.of("lead", "leave", "admit")) {
+            assertThatThrownBy(() -> connection()
+                            .invoke(name("Order"), operation, new Object[1], new String[] {String.class.getName()}))
+                    .hasStackTraceContaining("which node?");
+        }
     }
 
     @Test
