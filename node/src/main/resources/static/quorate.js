@@ -4,6 +4,13 @@
 'use strict';
 
 const SECONDS_SHOWN = 300;
+/** A node that says nothing for that long is frozen, or can't be reached. */
+const SILENT_MILLIS = 5000;
+const CONNECT_AGAIN_MILLIS = 5000;
+/** A connection to a host that was cut off never ends by itself. */
+const DEAD_MILLIS = 30000;
+/** As "quorate" has it. */
+const ANSWER_MILLIS = 60000;
 const READY = ['SYNCED', 'DONOR', 'ARBITRATOR'];
 const COMING = ['JOINER', 'JOINED', 'CONNECTED', 'OPEN'];
 
@@ -293,12 +300,19 @@ async function details(seqno) {
   const box = dialog.querySelector('.both');
   box.replaceChildren(make('p', '...'));
   dialog.showModal();
-  const response = await fetch('actuator/conflicts/' + seqno);
-  if (!response.ok) {
-    box.replaceChildren(make('p', await response.text()));
+  let conflict;
+  try {
+    const response = await fetch('actuator/conflicts/' + seqno, {signal: AbortSignal.timeout(ANSWER_MILLIS)});
+    if (!response.ok) {
+      box.replaceChildren(make('p',
+          response.status === 404 ? 'no longer in this node\'s journal' : await response.text()));
+      return;
+    }
+    conflict = await response.json();
+  } catch (e) {
+    box.replaceChildren(make('p', 'The node doesn\'t answer: ' + e.message));
     return;
   }
-  const conflict = await response.json();
   box.replaceChildren(rows('lost (' + conflict.verdict + ', ' + conflict.undone + ')', conflict.loser),
       rows('against', conflict.winner));
 }
@@ -306,9 +320,11 @@ async function details(seqno) {
 // What changes something needs the token.
 
 let token = '';
+let asked = null;
 
 function ask(action) {
   const dialog = byId('ask');
+  asked = action;
   dialog.querySelector('h2').textContent = action.title;
   byId('what').textContent = action.what;
   byId('value-label').hidden = !action.value;
@@ -316,14 +332,19 @@ function ask(action) {
   byId('value').value = '';
   byId('token').value = token;
   byId('answer').textContent = '';
+  byId('do').disabled = false;
   byId('do').onclick = async event => {
     event.preventDefault();
     token = byId('token').value.trim();
     byId('answer').textContent = '...';
+    byId('do').disabled = true;
     const answer = await send(action, byId('value').value);
+    if (asked !== action) return; // Another one is being asked for by now.
+    byId('do').disabled = false;
     byId('answer').textContent = answer;
     if (answer === '') dialog.close();
   };
+  byId('cancel').onclick = () => dialog.close();
   dialog.showModal();
 }
 
@@ -334,6 +355,7 @@ async function send(action, value) {
       method: action.method || 'POST',
       headers: {'Content-Type': 'application/json', 'Authorization': 'Bearer ' + token},
       credentials: 'omit',
+      signal: AbortSignal.timeout(ANSWER_MILLIS),
       body: action.body ? JSON.stringify(action.body(value)) : undefined});
     if (response.status === 401) return 'That isn\'t the node\'s token.';
     if (!response.ok) return response.status + ' ' + await response.text();
@@ -367,10 +389,40 @@ function show(look) {
   showConflicts(look.conflicts);
 }
 
-makeCurves();
-const events = new EventSource('events');
-events.addEventListener('look', event => show(JSON.parse(event.data)));
-events.addEventListener('error', () => {
+let heard = Date.now();
+let connected = heard;
+let events = null;
+
+/** What is still shown is from before. */
+function silent() {
+  const main = document.querySelector('main');
+  if (main.className === 'old') return;
+  main.className = 'old';
   byId('sentence').textContent = 'This node doesn\'t answer. Ask another one.';
   byId('sentence').className = 'STOPPED';
-});
+  document.title = '! ' + byId('cluster').textContent + ' – Quorate';
+}
+
+function listen() {
+  if (events) events.close();
+  connected = Date.now();
+  events = new EventSource('events');
+  const here = events;
+  events.addEventListener('look', event => {
+    show(JSON.parse(event.data));
+    document.querySelector('main').className = '';
+    heard = Date.now();
+  });
+  events.addEventListener('error', () => {
+    silent();
+    // After an answer that is no stream, as while the node starts, a browser doesn't connect again by itself.
+    if (here === events && here.readyState === EventSource.CLOSED) setTimeout(listen, CONNECT_AGAIN_MILLIS);
+  });
+}
+
+makeCurves();
+listen();
+setInterval(() => {
+  if (Date.now() - heard > SILENT_MILLIS) silent();
+  if (Date.now() - Math.max(heard, connected) > DEAD_MILLIS) listen();
+}, 1000);
