@@ -13,10 +13,13 @@ import io.quorate.node.order.Stores;
 import io.quorate.node.server.KeylessTables;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
@@ -56,9 +59,8 @@ class ClusterEndpoint {
     ClusterAnswer cluster() {
         NodeStatus self = standing.status();
         List<CompletableFuture<NodeStatus>> asked = new ArrayList<>();
-        for (NodeProperties.Peer peer : properties.peers()) {
-            asked.add(peer.name().equals(self.name()) ? CompletableFuture.completedFuture(self) : ask(peer));
-        }
+        known().forEach((name, http) ->
+                asked.add(name.equals(self.name()) ? CompletableFuture.completedFuture(self) : ask(name, http)));
         List<NodeStatus> nodes = asked.stream().map(CompletableFuture::join).toList();
         return new ClusterAnswer(
                 properties.cluster(),
@@ -72,6 +74,14 @@ class ClusterEndpoint {
                 keyless.names(),
                 MixedVersions.advice(nodes, NodeStatus::name, NodeStatus::version),
                 nodes);
+    }
+
+    /** The nodes of the configuration, and members that came later, with what is configured as their Actuator. */
+    private Map<String, @Nullable String> known() {
+        Map<String, @Nullable String> nodes = new LinkedHashMap<>();
+        properties.peers().forEach(peer -> nodes.put(peer.name(), peer.http()));
+        standing.members().forEach(member -> nodes.putIfAbsent(member.name(), null));
+        return nodes;
     }
 
     private ClusterAnswer.Cache cache() {
@@ -93,9 +103,9 @@ class ClusterEndpoint {
     }
 
     /** Asks it over the channel between nodes, by which nobody but a node can ask and be asked. */
-    private CompletableFuture<NodeStatus> ask(NodeProperties.Peer peer) {
-        NodeStatus silent = NodeStatus.unreachable(peer.name(), peer.http());
-        return CompletableFuture.supplyAsync(() -> Objects.requireNonNullElse(desk.status(peer.name()), silent))
+    private CompletableFuture<NodeStatus> ask(String name, @Nullable String http) {
+        NodeStatus silent = NodeStatus.unreachable(name, http);
+        return CompletableFuture.supplyAsync(() -> Objects.requireNonNullElse(desk.status(name), silent))
                 .completeOnTimeout(silent, PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     }
 }

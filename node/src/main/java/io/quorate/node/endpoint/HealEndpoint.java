@@ -40,10 +40,6 @@ class HealEndpoint {
         } catch (IllegalArgumentException e) {
             return Outcome.of(e.getMessage());
         }
-        if (named.isEmpty()) {
-            // Such as ",": a copy of no named table would be one of everything.
-            return Outcome.of("no table is named");
-        }
         for (TableName each : named) {
             if (!TableName.isSchemaOfUsers(each.schema())) {
                 return Outcome.of(each + " is none of users' tables, and isn't replicated");

@@ -191,7 +191,7 @@ class JmxTest {
             assertThatThrownBy(() -> connection()
                             .invoke(name("Healing"), operation, new Object[] {","}, new String[] {String.class.getName()
                             }))
-                    .hasStackTraceContaining("no table is named");
+                    .hasStackTraceContaining("a table is named SCHEMA.TABLE");
         }
         assertThatThrownBy(() -> connection()
                         .invoke(name("Node"), "drain", new Object[] {-1}, new String[] {int.class.getName()}))
