@@ -3,6 +3,7 @@ package io.quorate.node.audit;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.core.answer.Difference;
 import io.quorate.node.audit.AuditHost.Stopped;
 import io.quorate.node.config.NodeProperties;
@@ -88,11 +89,21 @@ public final class Audit implements AutoCloseable {
         if (now != null && now.isRunning()) {
             return "an audit is running since " + now.started() + "; stop it first";
         }
-        if (only != null && only.indexOf('.') < 0) {
-            return "a table is named schema.table, not " + only;
+        String table = null;
+        if (only != null) {
+            TableName named;
+            try {
+                named = TableName.parse(only);
+            } catch (IllegalArgumentException e) {
+                return e.getMessage();
+            }
+            if (!TableName.isSchemaOfUsers(named.schema())) {
+                return named + " is none of users' tables, and isn't replicated";
+            }
+            table = named.toString();
         }
         stop = false;
-        state = AuditState.begin(Instant.now().toString(), only);
+        state = AuditState.begin(Instant.now().toString(), table);
         notifyAll();
         return null;
     }

@@ -6,7 +6,6 @@ import io.quorate.certification.OrderedStream;
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import io.quorate.core.WriteSetLog;
-import io.quorate.core.answer.ConflictAnswer;
 import io.quorate.core.answer.ConflictsAnswer.Mismatch;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.thread.FaultHandler;
@@ -64,7 +63,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     private final NodeProperties.Conflicts settings;
     private final WriteSetLog cache;
     private final JsonMapper json;
-    private final MeterRegistry meters;
+    private final ConflictCounters counters;
     private final ConflictReader reader;
     private final Explainer explainer;
     private final ArrayBlockingQueue<Long> failed = new ArrayBlockingQueue<>(WAITING_MAX);
@@ -89,7 +88,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
         this.settings = settings;
         this.cache = cache;
         this.json = json;
-        this.meters = meters;
+        this.counters = new ConflictCounters(meters);
         this.explainer = explainer;
         this.reader = new ConflictReader(settings.mask(), explainer);
         List<Path> files = files();
@@ -194,7 +193,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
 
     private void write(Conflict conflict) throws IOException {
         append(conflict);
-        count(conflict);
+        counters.count(conflict);
     }
 
     private void look(long upTo) throws InterruptedException {
@@ -268,15 +267,6 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
                 Files.delete(files.get(i));
             }
         }
-    }
-
-    private void count(Conflict conflict) {
-        Stream<String> tables = conflict.met().isEmpty()
-                ? conflict.loser().rows().stream().map(ConflictAnswer.Row::table)
-                : conflict.met().stream().map(ConflictAnswer.Met::table);
-        tables.distinct().limit(1).forEach(table -> meters.counter(
-                        "quorate.conflicts", "table", table, "cause", conflict.verdict())
-                .increment());
     }
 
     private List<Path> files() throws IOException {

@@ -26,6 +26,9 @@ class MetricsTest {
     private static final String WSREP = "mysql_global_status_wsrep_";
     private static final String OURS = "(?:quorate_|" + WSREP + ")\\w+";
     private static final Pattern ROW = Pattern.compile("\\| `(" + OURS + ")`(?: by .*?)? \\| (\\w+) \\|.*");
+    /** What a node has only then, with a table's name: {@code ConflictCounters}. */
+    private static final String AFTER_A_CONFLICT = "quorate_conflicts_total";
+
     private static final Pattern NAME = Pattern.compile("quorate_\\w+");
     private static final Pattern TYPE = Pattern.compile("# TYPE (" + OURS + ") (\\w+)");
     private static final Pattern HELP = Pattern.compile("# HELP (" + OURS + ") (.+)");
@@ -49,6 +52,7 @@ class MetricsTest {
         for (String line : Files.readAllLines(PAGE)) {
             put(listed, ROW.matcher(line));
         }
+        assertThat(listed.remove(AFTER_A_CONFLICT)).isEqualTo("counter");
         assertThat(listed).isEqualTo(types).hasSizeGreaterThan(50);
         assertThat(helps.keySet()).as("each says what it is").isEqualTo(types.keySet());
         assertThat(types.entrySet())
