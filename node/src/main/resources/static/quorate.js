@@ -242,7 +242,10 @@ function showAudit(answer) {
   } else {
     rows.push(make('p', (audit.stopped ? 'Stopped ' : 'Ended ') + audit.ended + ': ' + number(audit.rows) + ' rows of '
         + number(audit.tablesDone) + ' tables on ' + audit.nodes.join(', ') + ' compared; '
-        + (audit.found === 0 ? 'all equal.' : number(audit.found) + ' DIFFER (quorate audit show).')));
+        + (audit.found !== 0 ? number(audit.found) + ' DIFFER (quorate audit show).'
+            : audit.tablesDone === 0 ? 'so nothing is known.' : 'all equal.')));
+    const left = Object.keys(audit.left || {});
+    if (left.length) rows.push(make('p', 'Not compared: ' + left.join(', ') + ' (quorate audit status says why).'));
   }
   byId('audit').replaceChildren(...rows);
   const runs = !!audit && !audit.ended;
