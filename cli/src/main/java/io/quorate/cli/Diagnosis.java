@@ -148,7 +148,7 @@ final class Diagnosis {
             findings.add(name + " is " + member.lagMillis() / 1000 + " s behind. " + why(member));
         }
         if (member.desynced()) {
-            findings.add(name + " is desynced: the others don't wait for it, until \"quorate members resync\"");
+            findings.add(name + " is desynced: the others don't wait for it, until \"quorate resync\"");
         }
         if (member.drained()) {
             findings.add(name + " is drained: clients can't write to its server, until \"quorate drain --end\" or until"

@@ -100,7 +100,7 @@ final class MembersCommand implements Runnable {
 
         @Override
         public Integer call() {
-            Membership.change(node.first(), "desync");
+            Membership.change(node.only("be left behind"), "desync");
             return 0;
         }
     }
@@ -113,7 +113,7 @@ final class MembersCommand implements Runnable {
 
         @Override
         public Integer call() {
-            Membership.change(node.first(), "resync");
+            Membership.change(node.only("count again"), "resync");
             return 0;
         }
     }
@@ -130,7 +130,7 @@ final class MembersCommand implements Runnable {
 
         @Override
         public Integer call() {
-            Membership.change(node.first(), "join");
+            Membership.change(node.only("join"), "join");
             return 0;
         }
     }

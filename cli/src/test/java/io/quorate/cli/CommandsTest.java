@@ -351,7 +351,9 @@ class CommandsTest {
     @ParameterizedTest
     @ValueSource(strings = {"join", "desync", "resync"})
     void hasANodeChangeItsMembership(String action) {
-        assertThat(run(action)).isZero();
+        assertThat(run(action)).isEqualTo(1);
+        assertThat(err.toString()).contains("which node?");
+        assertThat(run(action, "--http", n1.address())).isZero();
         assertThat(n1.posted()).containsExactly("{\"action\":\"" + action + "\"}");
     }
 
@@ -360,7 +362,7 @@ class CommandsTest {
         n1.wants("of-n1-itself");
         file("n1.token", "of-n1-itself\n");
         environment.put("QUORATE_TOKEN", "of-another-cluster");
-        assertThat(run("desync")).isZero();
+        assertThat(run("desync", "--http", n1.address())).isZero();
         assertThat(run("drain", "--http", n1.address())).isZero();
         assertThat(n1.posted()).hasSize(2);
     }

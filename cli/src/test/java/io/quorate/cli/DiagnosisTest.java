@@ -57,7 +57,7 @@ class DiagnosisTest {
             value = {
                 "\"lagMillis\":9000,\"cause\":\"a lock\" | n1 is 9 s behind. Its reason: a lock",
                 "\"leftBehind\":true,\"lagMillis\":9000 | nobody waits for n1",
-                "\"desynced\":true | quorate members resync",
+                "\"desynced\":true | quorate resync",
                 "\"drained\":true | quorate drain --end",
                 "\"canReturnForSeconds\":0 | it will need a copy",
                 "\"canReturnForSeconds\":120 | for 2 more minutes"
