@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
@@ -54,6 +56,8 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
      */
     private static final long LOOK_MILLIS = 1000;
 
+    static final int RECENT_MAX = 20;
+
     private static final int FILES = 8;
     private static final String PREFIX = "conflicts-";
     private static final String SUFFIX = ".jsonl";
@@ -73,6 +77,8 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     private final OwnedThread thread;
     private long last;
     private Path current;
+    /** The latest, newest first; null until somebody wants them. A page that is open wants them each second. */
+    private @Nullable ArrayDeque<Conflict> recent;
 
     /** @param explainer has to stay open until the journal is closed */
     public ConflictJournal(
@@ -229,13 +235,21 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
             current = directory.resolve(PREFIX + "%020d".formatted(Math.max(last, conflict.seqno())) + SUFFIX);
             forgetOldest();
         }
+        String line = json.writeValueAsString(conflict);
         Files.writeString(
                 current,
-                json.writeValueAsString(conflict) + "\n",
+                line + "\n",
                 StandardCharsets.UTF_8,
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND);
         last = Math.max(last, conflict.seqno());
+        if (recent != null) {
+            // As it reads from the file.
+            recent.addFirst(json.readValue(line, Conflict.class));
+            if (recent.size() > RECENT_MAX) {
+                recent.removeLast();
+            }
+        }
     }
 
     /** Writes down what showed that this node's server holds something else than the order says. */
@@ -259,6 +273,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     }
 
     private void forgetOldest() throws IOException {
+        recent = null;
         List<Path> files = files();
         Instant oldest = Instant.now().minus(settings.ageMax());
         for (int i = 0; i < files.size(); i++) {
@@ -314,6 +329,16 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
 
     /** The latest conflicts, newest first. */
     public synchronized List<Conflict> latest(int limit) throws IOException {
+        if (limit > RECENT_MAX) {
+            return read(limit);
+        }
+        if (recent == null) {
+            recent = new ArrayDeque<>(read(RECENT_MAX));
+        }
+        return recent.stream().limit(limit).toList();
+    }
+
+    private List<Conflict> read(int limit) throws IOException {
         List<Conflict> latest = new ArrayList<>();
         List<Path> files = files();
         for (int i = files.size() - 1; i >= 0 && latest.size() < limit; i--) {

@@ -164,6 +164,23 @@ class ConflictJournalTest {
     }
 
     @Test
+    void theLatestAreThoseOfTheFilesAlsoWhereTheyAreRemembered() throws Exception {
+        int many = 2 * ConflictJournal.RECENT_MAX;
+        try (ConflictJournal journal = open(new Losers(2L * many, new CountDownLatch(0)))) {
+            assertThat(journal.latest(3)).isEmpty();
+            journal.lookBack(2L * many);
+            written(journal, many);
+            List<Conflict> all = journal.latest(Integer.MAX_VALUE);
+            assertThat(journal.latest(3)).isEqualTo(all.subList(0, 3));
+            assertThat(journal.latest(ConflictJournal.RECENT_MAX))
+                    .isEqualTo(all.subList(0, ConflictJournal.RECENT_MAX));
+        }
+        try (ConflictJournal journal = open(new Losers(2L * many, new CountDownLatch(0)))) {
+            assertThat(journal.latest(3)).isEqualTo(journal.latest(Integer.MAX_VALUE).subList(0, 3));
+        }
+    }
+
+    @Test
     void writesAnewWhatACrashCutShort() throws Exception {
         Losers losers = new Losers(6, new CountDownLatch(0));
         try (ConflictJournal journal = open(losers)) {
