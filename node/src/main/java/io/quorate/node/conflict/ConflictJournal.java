@@ -237,11 +237,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
         }
         String line = json.writeValueAsString(conflict);
         Files.writeString(
-                current,
-                line + "\n",
-                StandardCharsets.UTF_8,
-                StandardOpenOption.CREATE,
-                StandardOpenOption.APPEND);
+                current, line + "\n", StandardCharsets.UTF_8, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         last = Math.max(last, conflict.seqno());
         if (recent != null) {
             // As it reads from the file.

@@ -26,9 +26,8 @@ class ConflictCountersTest {
         counters.count("shop.item", "VOID");
         assertThat(counted("shop.item", "CONFLICT")).isEqualTo(2);
         assertThat(counted("shop.item", "VOID")).isEqualTo(1);
-        assertThat(meters.getMeters())
-                .extracting(Meter::getId)
-                .allSatisfy(id -> assertThat(id.getDescription()).isNotBlank());
+        assertThat(meters.getMeters()).extracting(Meter::getId).allSatisfy(id -> assertThat(id.getDescription())
+                .isNotBlank());
     }
 
     @Test

@@ -176,7 +176,8 @@ class ConflictJournalTest {
                     .isEqualTo(all.subList(0, ConflictJournal.RECENT_MAX));
         }
         try (ConflictJournal journal = open(new Losers(2L * many, new CountDownLatch(0)))) {
-            assertThat(journal.latest(3)).isEqualTo(journal.latest(Integer.MAX_VALUE).subList(0, 3));
+            assertThat(journal.latest(3))
+                    .isEqualTo(journal.latest(Integer.MAX_VALUE).subList(0, 3));
         }
     }
 
