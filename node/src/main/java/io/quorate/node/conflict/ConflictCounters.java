@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Counts what the journal has, by a table that it concerns and the reason. Clients name tables as they like, and a meter
- * stays for as long as the service runs: tables beyond a number are counted together. Not thread-safe.
+ * Counts what the journal has, by a table that it concerns and the reason. Clients name tables as they like, and a
+ * meter stays for as long as the service runs: tables beyond a number are counted together. Not thread-safe.
  */
 final class ConflictCounters {
     static final String NAME = "quorate.conflicts";
