@@ -472,7 +472,6 @@ class ReplicationIT {
         cluster.assertConverged();
     }
 
-    /** Last, because the node is out of the cluster afterwards. */
     /** On one or two cores the JDK would start one for every entry that is appended. */
     @Test
     @Order(8)
@@ -503,6 +502,7 @@ class ReplicationIT {
         return started;
     }
 
+    /** Last, because the node is out of the cluster afterwards. */
     @Test
     @Order(9)
     void refusesStatementFormatWithACodeAndLeavesTheOthersInPeace() throws Exception {
