@@ -55,6 +55,14 @@ public record TableName(String schema, String table) {
         return tables;
     }
 
+    /**
+     * Why this table can't be compared or copied: it is the server's own, or {@code quorate}'s. Null when it is one of
+     * users.
+     */
+    public String refusal() {
+        return isSchemaOfUsers(schema) ? null : this + " is none of users' tables, and isn't replicated";
+    }
+
     private static String part(String written) {
         return written.startsWith("`") ? Identifiers.unquoted(written.substring(1, written.length() - 1)) : written;
     }

@@ -17,7 +17,6 @@ import io.quorate.node.member.Reporting;
 import io.quorate.node.order.CacheForecast;
 import io.quorate.node.order.DiskGuard;
 import io.quorate.node.order.PausableOrder;
-import io.quorate.node.order.TimedListener;
 import io.quorate.node.thread.Faults;
 import io.quorate.node.thread.NodeLoop;
 import io.quorate.node.trace.Traces;
@@ -90,7 +89,7 @@ class Node implements SmartLifecycle, AutoCloseable {
                     meters,
                     kind.explainer(events::self, opened),
                     faults));
-            stream = home.stores().stream(events::happened, events::quorumChanged, conflicts, traces);
+            stream = home.stores().stream(events::happened, events::quorumChanged, conflicts, traces, meters);
             if (home.identity() != null) {
                 stream.self(home.identity().server());
             }
@@ -101,9 +100,8 @@ class Node implements SmartLifecycle, AutoCloseable {
             network =
                     Network.open(properties, certificates.tls(), home, json, events::hasLeft, events::isMember, opened);
             Participation participation = new Participation();
-            TimedListener certifying = new TimedListener(stream, meters);
             order = opened.add(new PausableOrder(
-                    () -> RatisTotalOrder.start(participation.toStart(), certifying, network.channels()),
+                    () -> RatisTotalOrder.start(participation.toStart(), stream, network.channels()),
                     events::quorumChanged,
                     cause -> events.happened(new NodeEvent.Failed(cause))));
 

@@ -103,7 +103,7 @@ final class Demo {
             for (String sql : DemoSchema.STATEMENTS) {
                 execute(statement, sql);
             }
-            Heartbeats.prepare(first, sandbox.nodes());
+            execute(statement, Heartbeats.rows(sandbox.nodes()));
         } catch (SQLException e) {
             throw new SandboxException("creating the schema on " + first.name() + ": " + e.getMessage(), e);
         }

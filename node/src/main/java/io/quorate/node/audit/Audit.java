@@ -97,8 +97,8 @@ public final class Audit implements AutoCloseable {
             } catch (IllegalArgumentException e) {
                 return e.getMessage();
             }
-            if (!TableName.isSchemaOfUsers(named.schema())) {
-                return named + " is none of users' tables, and isn't replicated";
+            if (named.refusal() != null) {
+                return named.refusal();
             }
             table = named.toString();
         }

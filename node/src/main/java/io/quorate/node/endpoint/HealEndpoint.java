@@ -41,8 +41,8 @@ class HealEndpoint {
             return Outcome.of(e.getMessage());
         }
         for (TableName each : named) {
-            if (!TableName.isSchemaOfUsers(each.schema())) {
-                return Outcome.of(each + " is none of users' tables, and isn't replicated");
+            if (each.refusal() != null) {
+                return Outcome.of(each.refusal());
             }
         }
         try {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.order;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.quorate.certification.Certification;
 import io.quorate.certification.Certifier;
 import io.quorate.certification.OrderedStream;
@@ -18,11 +20,13 @@ import io.quorate.node.config.NodeProperties;
 import io.quorate.node.trace.Traces;
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Comparator;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -33,6 +37,7 @@ import org.slf4j.LoggerFactory;
  * knows, each with its position in the log.
  */
 public final class Stores implements AutoCloseable {
+    private static final double[] PERCENTILES = {0.5, 0.99};
     private static final Logger log = LoggerFactory.getLogger(Stores.class);
 
     private final CheckpointStore checkpoints;
@@ -141,13 +146,26 @@ public final class Stores implements AutoCloseable {
      * Creates the stream that continues what is in the stores.
      *
      * @param traces hears what the order hands out
+     * @param meters get a timer of what is done with each entry
      */
     public OrderedStream stream(
             Consumer<NodeEvent> events,
             Consumer<TotalOrder.Quorum> quorumListener,
             OrderedStream.Failures failures,
-            Traces traces) {
+            Traces traces,
+            MeterRegistry meters) {
+        Timer entries = Timer.builder("quorate.certification.entry")
+                .description("from when an entry of the order is handed out until it is certified and in the cache")
+                .publishPercentiles(PERCENTILES)
+                .register(meters);
         return new OrderedStream(certifier, position, cache, this::save, events, quorumListener, failures) {
+            @Override
+            public void deliver(LogPosition resumeAfter, ByteBuffer entry) {
+                long start = System.nanoTime();
+                super.deliver(resumeAfter, entry);
+                entries.record(System.nanoTime() - start, TimeUnit.NANOSECONDS);
+            }
+
             @Override
             protected Certification certify(Certifier state, Proposal proposal, LogPosition at) {
                 Certification result = super.certify(state, proposal, at);

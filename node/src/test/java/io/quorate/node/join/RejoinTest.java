@@ -130,8 +130,10 @@ class RejoinTest {
         Trial(Supplier<List<Offer>> offers, PeerStreams peers) throws IOException {
             NodeProperties properties = properties();
             stores = Stores.open(directory, INCARNATION, properties);
-            OrderedStream stream = stores.stream(event -> {}, quorum -> {}, OrderedStream.Failures.NOBODY, Traces.OFF);
-            JoinCounts joins = new JoinCounts(new SimpleMeterRegistry());
+            SimpleMeterRegistry meters = new SimpleMeterRegistry();
+            OrderedStream stream =
+                    stores.stream(event -> {}, quorum -> {}, OrderedStream.Failures.NOBODY, Traces.OFF, meters);
+            JoinCounts joins = new JoinCounts(meters);
             copy = new Copying(
                     new Copying.Ports(properties, INCARNATION, stores.cache(), stream, null, joins),
                     null,
