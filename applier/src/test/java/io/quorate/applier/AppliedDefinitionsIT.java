@@ -229,7 +229,7 @@ class AppliedDefinitionsIT extends OriginAndServer {
                     "GRANT CREATE ROUTINE, ALTER ROUTINE, EXECUTE ON *.* TO everywhere@localhost",
                     "GRANT CREATE ROUTINE ON *.* TO creator@localhost, half@localhost, here@localhost,"
                             + " member@localhost",
-                    "GRANT SET_USER_ID ON *.* TO everywhere@localhost",
+                    "GRANT " + s.dialect().anyDefiner() + " ON *.* TO everywhere@localhost",
                     "GRANT EXECUTE ON *.* TO half@localhost",
                     "GRANT ALTER ROUTINE, EXECUTE ON `" + schema.charAt(0) + "%`.* TO here@localhost",
                     "GRANT ALTER ROUTINE, EXECUTE ON " + schema + ".* TO of_member");

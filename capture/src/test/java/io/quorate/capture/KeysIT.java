@@ -27,7 +27,10 @@ class KeysIT {
 
     @BeforeAll
     static void start() {
-        server = MySqlServer.builder().relaxed().start();
+        server = MySqlServer.builder()
+                .relaxed()
+                .option("loose-restrict-fk-on-non-standard-key", "OFF")
+                .start();
         server.execute("CREATE DATABASE k");
         fixture = new CaptureFixture(server);
     }

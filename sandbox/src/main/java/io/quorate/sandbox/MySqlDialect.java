@@ -27,7 +27,12 @@ public final class MySqlDialect {
 
     /** What {@code CREATE USER} has before the password, so that clients can log in without TLS where that works. */
     public String identifiedBy() {
-        return hasNativePassword(version) ? "IDENTIFIED WITH mysql_native_password BY" : "IDENTIFIED BY";
+        return hasNativePassword(version) ? "IDENTIFIED WITH " + oldestPlugin() + " BY" : "IDENTIFIED BY";
+    }
+
+    /** The oldest way to check a password that the server has. */
+    public String oldestPlugin() {
+        return hasNativePassword(version) ? "mysql_native_password" : "caching_sha2_password";
     }
 
     /** Whether a server of that version, or series, takes accounts with {@code mysql_native_password} by itself. */

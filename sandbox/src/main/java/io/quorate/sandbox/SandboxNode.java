@@ -56,8 +56,6 @@ public final class SandboxNode {
         options.put("partial-revokes", "ON");
         // So that `app` may create triggers and functions although there is a binlog.
         options.put("log-bin-trust-function-creators", "ON");
-        // From 9.6 on cascades run outside InnoDB; 9.7.4 leaves rows behind where they are deep. Others don't know it.
-        options.put("loose-innodb-native-foreign-keys", "ON");
         settings.ofKind("mysql.").forEach((name, value) -> options.put(name.replace('_', '-'), value));
         return options;
     }

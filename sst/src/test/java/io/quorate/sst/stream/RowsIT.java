@@ -250,7 +250,7 @@ class RowsIT {
 
     private static String hex(String column) {
         String quoted = "`" + column.replace("`", "``") + "`";
-        return "IF(LENGTH(" + quoted + ") > 2000, SHA1(" + quoted + "), HEX(CONCAT(" + quoted + ")))";
+        return "IF(LENGTH(" + quoted + ") > 2000, SHA2(" + quoted + ", 256), HEX(CONCAT(" + quoted + ")))";
     }
 
     private static String json(String column) {
