@@ -208,7 +208,7 @@ class CatalogIT {
                 "DROP VIEW shop.z_last",
                 "DROP USER login@'%'",
                 "DROP SERVER `far away`",
-                "DROP TABLESPACE `b-c` ENGINE = InnoDB",
+                "DROP TABLESPACE `b-c`",
                 "GRANT DELETE ON *.* TO reader",
                 "ALTER USER old@'%' ACCOUNT UNLOCK",
                 "ALTER DATABASE shop COLLATE utf8mb4_german2_ci");
