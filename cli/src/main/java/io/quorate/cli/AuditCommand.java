@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true)
 final class AuditCommand implements Runnable {
     private static final String PATH = "/actuator/audit";
+    private static final String NONE = "no audit was done; quorate audit start";
 
     @Spec
     private CommandSpec spec;
@@ -66,7 +67,7 @@ final class AuditCommand implements Runnable {
         if (nodes.json()) {
             out.println(body);
         } else if (audit == null) {
-            out.println("no audit was done; quorate audit start");
+            out.println(NONE);
         } else {
             print(out, answer, audit);
         }
@@ -119,7 +120,11 @@ final class AuditCommand implements Runnable {
         }
         Audit audit = Answers.read(body, AuditAnswer.class).audit();
         if (audit == null) {
+            out.println(NONE);
             return 0;
+        }
+        if (audit.found() == 0) {
+            out.println("no difference" + (audit.ended() == null ? " so far" : ""));
         }
         for (Difference difference : audit.differences()) {
             out.println(difference.identity() == null ? definition(difference) : row(difference));

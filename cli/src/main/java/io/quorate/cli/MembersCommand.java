@@ -32,19 +32,29 @@ final class MembersCommand implements Runnable {
         MembersTable.print(out, asked.answer());
     }
 
+    private static void tell(CommandSpec spec, NodeAddress node, String what) {
+        if (!node.json()) {
+            spec.commandLine().getOut().println(what);
+        }
+    }
+
     /** Asks any node for something about a member. */
     abstract static class OfMember implements Callable<Integer> {
+        @Spec
+        private CommandSpec spec;
+
         @Mixin
         private NodeAddress node;
 
         @Parameters(paramLabel = "NODE", description = "the node's name")
         private String member;
 
-        abstract void ask(AskedNode host, String member);
+        /** @return what has come of it, for people */
+        abstract String ask(AskedNode host, String member);
 
         @Override
         public Integer call() {
-            ask(node.first(), member);
+            tell(spec, node, ask(node.first(), member));
             return 0;
         }
     }
@@ -57,8 +67,9 @@ final class MembersCommand implements Runnable {
             mixinStandardHelpOptions = true)
     static final class Admit extends OfMember {
         @Override
-        void ask(AskedNode host, String member) {
+        String ask(AskedNode host, String member) {
             Membership.admit(host, member);
+            return member + " may ask to be a member, once, within two days";
         }
     }
 
@@ -69,8 +80,9 @@ final class MembersCommand implements Runnable {
             mixinStandardHelpOptions = true)
     static final class Leave extends OfMember {
         @Override
-        void ask(AskedNode host, String member) {
+        String ask(AskedNode host, String member) {
             Membership.leave(host, member);
+            return member + " is no member any more; its data stays where it is";
         }
     }
 
@@ -83,8 +95,9 @@ final class MembersCommand implements Runnable {
             mixinStandardHelpOptions = true)
     static final class Lead extends OfMember {
         @Override
-        void ask(AskedNode host, String member) {
+        String ask(AskedNode host, String member) {
             Membership.lead(host, member);
+            return member + " leads";
         }
     }
 
@@ -95,12 +108,16 @@ final class MembersCommand implements Runnable {
                     "Keeps the others from waiting for a node, however far behind it is, for example during a backup.",
             mixinStandardHelpOptions = true)
     static final class Desync implements Callable<Integer> {
+        @Spec
+        private CommandSpec spec;
+
         @Mixin
         private NodeAddress node;
 
         @Override
         public Integer call() {
             Membership.change(node.only("be left behind"), "desync");
+            tell(spec, node, "the others don't wait for it any more, until quorate resync");
             return 0;
         }
     }
@@ -108,12 +125,16 @@ final class MembersCommand implements Runnable {
     /** Includes it again. */
     @Command(name = "resync", description = "Ends what desync began.", mixinStandardHelpOptions = true)
     static final class Resync implements Callable<Integer> {
+        @Spec
+        private CommandSpec spec;
+
         @Mixin
         private NodeAddress node;
 
         @Override
         public Integer call() {
             Membership.change(node.only("count again"), "resync");
+            tell(spec, node, "the others wait for it again, where it falls behind");
             return 0;
         }
     }
@@ -121,16 +142,21 @@ final class MembersCommand implements Runnable {
     /** Makes a node a member again. */
     @Command(
             name = "join",
-            description = "Makes a node that was taken out ask to be a member again. A new node asks by itself when"
-                    + " it starts.",
+            description = "Makes a node that was taken out ask to be a member again. Where nodes have certificates, it"
+                    + " has to be admitted at a member first (quorate admit). A new node asks by itself when it"
+                    + " starts.",
             mixinStandardHelpOptions = true)
     static final class Join implements Callable<Integer> {
+        @Spec
+        private CommandSpec spec;
+
         @Mixin
         private NodeAddress node;
 
         @Override
         public Integer call() {
             Membership.change(node.only("join"), "join");
+            tell(spec, node, "it asks to be a member; quorate members says when it is one");
             return 0;
         }
     }

@@ -21,6 +21,10 @@ public final class ServerObjects {
     private static final String OTHERS =
             " NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate')";
 
+    /** The sandbox makes these on each server; where a hash has a salt, each has another one. */
+    private static final String SALTED = "user IN ('" + Accounts.APP_USER + "', '" + Accounts.SERVICE_USER
+            + "') AND plugin = 'caching_sha2_password'";
+
     /** A kind of object, and a query whose first column is its name and whose other columns are what it is. */
     private static final Map<String, String> QUERIES = queries();
 
@@ -60,7 +64,8 @@ public final class ServerObjects {
                         + " event_comment FROM information_schema.events WHERE event_schema" + OTHERS);
         queries.put(
                 "account",
-                "SELECT CONCAT(user, '@', host), plugin, authentication_string, account_locked, ssl_type, ssl_cipher,"
+                "SELECT CONCAT(user, '@', host), plugin, IF(" + SALTED + ", '', authentication_string),"
+                        + " account_locked, ssl_type, ssl_cipher,"
                         + " x509_issuer, x509_subject, max_questions, max_updates, max_connections,"
                         + " max_user_connections, password_expired, password_lifetime, password_reuse_history,"
                         + " password_reuse_time, password_require_current, user_attributes FROM mysql.user");

@@ -31,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -208,6 +209,11 @@ public final class MemberDesk {
 
     /** The answers of all peers that can be asked. */
     public List<Membership> askAll(List<Peer> peers) {
+        return askAll(peers, (peer, why) -> {});
+    }
+
+    /** @param failed hears, on any thread, why a peer doesn't answer */
+    public List<Membership> askAll(List<Peer> peers, BiConsumer<Peer, String> failed) {
         List<CompletableFuture<Membership>> asked = new ArrayList<>();
         for (Peer peer : peers) {
             if (!peer.name().equals(self)) {
@@ -215,6 +221,7 @@ public final class MemberDesk {
                     try {
                         return Plausible.membership(peer.name(), ask(peer, new WhoIsMember()));
                     } catch (IOException | QuorateException e) {
+                        failed.accept(peer, e.getMessage());
                         return null;
                     }
                 }));
