@@ -112,6 +112,7 @@ class ArbitratorIT {
     }
 
     @Test
+    @Tag("long")
     @Order(3)
     void oneIsTakenOutAndAnotherComes() throws Exception {
         cluster.remove("n3");

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
@@ -170,6 +171,7 @@ class AuditIT {
 
     /** It goes on at the table that it was at. */
     @Test
+    @Tag("long")
     @Order(3)
     void goesOnAfterItsNodeWasKilled() throws Exception {
         bank.stop();

@@ -187,6 +187,7 @@ class CopyIT {
 
     /** It could come back by what the caches hold, but its server is slow: a second each commit. */
     @Test
+    @Tag("long")
     @Order(3)
     void aNodeThatWouldCatchUpForLongChangesOverToACopy() throws Exception {
         cluster.kill(3, Part.SERVICE);

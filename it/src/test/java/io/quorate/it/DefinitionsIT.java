@@ -278,6 +278,7 @@ class DefinitionsIT {
      * without a key because what was written to it can't be taken back.
      */
     @Test
+    @Tag("long")
     @Order(2)
     void whatItsClientsWroteToOtherTablesIsSettledAsTheOrderSays() throws Exception {
         schema.begin(List.of(
@@ -369,6 +370,7 @@ class DefinitionsIT {
 
     /** The one that is gone isn't waited for. When it is back, it finds the definition void, and a row built on it. */
     @Test
+    @Tag("long")
     @Order(4)
     void aVerdictIsFoundWithoutWhoIsAwayAndHeldToByWhoComesBack() throws Exception {
         schema.begin(List.of(T, ONE));

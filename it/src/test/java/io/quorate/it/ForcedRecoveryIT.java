@@ -12,6 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
@@ -80,6 +81,7 @@ class ForcedRecoveryIT {
 
     /** The first has missed the third row, which the others have ordered. */
     @Test
+    @Tag("long")
     @Order(2)
     void aNodeWithAHistoryOfItsOwnIsNotLetIn() throws Exception {
         kill(2, 3);

@@ -181,6 +181,7 @@ class MembersIT {
      * again; then each leads. Not one write is refused or lost.
      */
     @Test
+    @Tag("long")
     @Order(5)
     void neitherNewCertificatesNorARollingRestartNorALeaderThatIsChosenRefusesAWrite() throws Exception {
         AtomicBoolean stop = new AtomicBoolean();

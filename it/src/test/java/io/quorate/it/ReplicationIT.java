@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
@@ -302,6 +303,7 @@ class ReplicationIT {
     }
 
     @Test
+    @Tag("long")
     @Order(5)
     void keepsTheBacklogOfAnAbsentServerOnDisk() throws Exception {
         cluster.mysql(1).execute("CREATE DATABASE heap", "CREATE TABLE heap.big (id INT PRIMARY KEY, b LONGBLOB)");
