@@ -170,7 +170,9 @@ class StreamIT {
                 "SHOW CREATE VIEW load_test.view",
                 "SHOW CREATE PROCEDURE load_test.p",
                 "SHOW CREATE USER 'late'@'%'",
-                "SELECT user, host, plugin, HEX(authentication_string) FROM mysql.user ORDER BY 1, 2",
+                // The service's own account is each server's own.
+                "SELECT user, host, plugin, IF(user = 'quorate', '', HEX(authentication_string)) FROM mysql.user"
+                        + " ORDER BY 1, 2",
                 "SELECT TRIGGER_NAME, ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA ="
                         + " 'load_test'",
                 "SELECT HEX(CAST(j AS CHAR)), JSON_TYPE(JSON_EXTRACT(j, '$.t')) FROM awkward.docs ORDER BY id")) {
