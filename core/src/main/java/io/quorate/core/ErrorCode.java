@@ -103,8 +103,8 @@ public enum ErrorCode {
     NOT_A_MEMBER(
             3009,
             Kind.FATAL,
-            "nothing to do if that was intended; otherwise make the node a member again: quorate admit NAME at a member,"
-                    + " where nodes have certificates, and then quorate join at this one"),
+            "nothing to do if that was intended; otherwise make the node a member again: quorate admit NAME at a"
+                    + " member, where nodes have certificates, and then quorate join at this one"),
     COPY_NEEDED(
             3010,
             Kind.FATAL,
