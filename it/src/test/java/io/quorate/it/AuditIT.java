@@ -201,6 +201,7 @@ class AuditIT {
     @Test
     @Order(4)
     void theServersAreTheSameInTheEnd() throws Exception {
+        bank.stop();
         Load.assertNothingLost(cluster, load.stop(), SEED);
         cluster.assertConverged();
     }
