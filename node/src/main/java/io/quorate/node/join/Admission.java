@@ -13,7 +13,6 @@ import io.quorate.transport.PeerChannels;
 import io.quorate.transport.TransportSettings;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -104,14 +103,16 @@ final class Admission {
         if (attempt != null && attempt.isDone()) {
             return answer();
         }
-        Map<String, String> silent = new ConcurrentSkipListMap<>();
+        ConcurrentSkipListMap<String, String> silent = new ConcurrentSkipListMap<>();
         List<Membership> answers =
                 desk.askAll(configured.peers(), (peer, why) -> silent.put(peer.name(), String.valueOf(why)));
         // Nobody reports to it yet, and it may need to know who has what: the leader waits until it has caught up.
         heard(answers);
         if (attempt == null) {
             if (answers.isEmpty()) {
-                return new MemberDesk.Attempt("no other node answers: " + String.join("; ", silent.values()), false);
+                // One reason is enough; the others' are mostly the same.
+                String why = silent.isEmpty() ? "" : ": " + silent.firstEntry().getValue();
+                return new MemberDesk.Attempt("no other node answers" + why, false);
             }
             MemberQuestion.Join request = new MemberQuestion.Join(participation.self(), directory);
             attempt = CompletableFuture.supplyAsync(() -> desk.attempt(request, configured.peers()));

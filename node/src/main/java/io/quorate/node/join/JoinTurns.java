@@ -397,7 +397,7 @@ public final class JoinTurns {
         }
         JoinHost.Heard others = host.askConfigured();
         if (others.words().isEmpty()) {
-            return "no other node answers";
+            return "no other node answers, or they don't let it in (quorate admit, at a member)";
         }
         try {
             return isDataDecided(others, host.contents())
