@@ -59,6 +59,33 @@ final class MembersCommand implements Runnable {
         }
     }
 
+    /** Asks a node for something about itself, which has to be named where there are several. */
+    abstract static class OfNode implements Callable<Integer> {
+        @Spec
+        private CommandSpec spec;
+
+        @Mixin
+        private NodeAddress node;
+
+        private final String purpose;
+        private final String action;
+        private final String done;
+
+        /** @param done what has come of it, for people */
+        OfNode(String purpose, String action, String done) {
+            this.purpose = purpose;
+            this.action = action;
+            this.done = done;
+        }
+
+        @Override
+        public Integer call() {
+            Membership.change(node.only(purpose), action);
+            tell(spec, node, done);
+            return 0;
+        }
+    }
+
     /** Lets a node become a member. */
     @Command(
             name = "admit",
@@ -107,35 +134,17 @@ final class MembersCommand implements Runnable {
             description =
                     "Keeps the others from waiting for a node, however far behind it is, for example during a backup.",
             mixinStandardHelpOptions = true)
-    static final class Desync implements Callable<Integer> {
-        @Spec
-        private CommandSpec spec;
-
-        @Mixin
-        private NodeAddress node;
-
-        @Override
-        public Integer call() {
-            Membership.change(node.only("be left behind"), "desync");
-            tell(spec, node, "the others don't wait for it any more, until quorate resync");
-            return 0;
+    static final class Desync extends OfNode {
+        Desync() {
+            super("be left behind", "desync", "the others don't wait for it any more, until quorate resync");
         }
     }
 
     /** Includes it again. */
     @Command(name = "resync", description = "Ends what desync began.", mixinStandardHelpOptions = true)
-    static final class Resync implements Callable<Integer> {
-        @Spec
-        private CommandSpec spec;
-
-        @Mixin
-        private NodeAddress node;
-
-        @Override
-        public Integer call() {
-            Membership.change(node.only("count again"), "resync");
-            tell(spec, node, "the others wait for it again, where it falls behind");
-            return 0;
+    static final class Resync extends OfNode {
+        Resync() {
+            super("count again", "resync", "the others wait for it again, where it falls behind");
         }
     }
 
@@ -146,18 +155,9 @@ final class MembersCommand implements Runnable {
                     + " has to be admitted at a member first (quorate admit). A new node asks by itself when it"
                     + " starts.",
             mixinStandardHelpOptions = true)
-    static final class Join implements Callable<Integer> {
-        @Spec
-        private CommandSpec spec;
-
-        @Mixin
-        private NodeAddress node;
-
-        @Override
-        public Integer call() {
-            Membership.change(node.only("join"), "join");
-            tell(spec, node, "it asks to be a member; quorate members says when it is one");
-            return 0;
+    static final class Join extends OfNode {
+        Join() {
+            super("join", "join", "it asks to be a member; quorate members says when it is one");
         }
     }
 }
