@@ -16,6 +16,7 @@ import io.quorate.sandbox.Sandbox;
 import io.quorate.sandbox.SandboxException;
 import io.quorate.sandbox.SandboxNode;
 import io.quorate.sandbox.ServerObjects;
+import io.quorate.sandbox.WhenWritable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -50,7 +51,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class Cluster implements AutoCloseable {
     static final Duration LIMIT = Duration.ofMinutes(5);
     /** Error of a client whose node takes no writes. */
-    static final int READ_ONLY = 1290;
+    static final int READ_ONLY = WhenWritable.READ_ONLY;
 
     /** How long a row of our own may take to be everywhere before it is written again. */
     private static final Duration MARK_AGAIN = Duration.ofSeconds(20);
@@ -262,23 +263,9 @@ final class Cluster implements AutoCloseable {
         return mysql(node).connect("app", "app", "");
     }
 
-    /**
-     * Tries again while the node takes no writes, as clients do: a leader that gets too little CPU is elected away, and
-     * nobody takes writes meanwhile.
-     */
+    /** As {@link WhenWritable#execute}, as long as anything may take here. */
     static void executeWhenWritable(Statement client, String sql) throws SQLException, InterruptedException {
-        long end = System.nanoTime() + LIMIT.toNanos();
-        while (true) {
-            try {
-                client.execute(sql);
-                return;
-            } catch (SQLException e) {
-                if (e.getErrorCode() != READ_ONLY || System.nanoTime() > end) {
-                    throw e;
-                }
-                Thread.sleep(100);
-            }
-        }
+        WhenWritable.execute(client, sql, LIMIT);
     }
 
     /** Has a node's service do nothing for a while, as a machine does that is busy. */

@@ -17,7 +17,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
@@ -30,8 +29,6 @@ final class Demo {
     private static final Duration WARM_UP = Duration.ofSeconds(4);
     private static final Duration WRITER_LIMIT = Duration.ofMinutes(1);
     private static final long POLL_MILLIS = 20;
-    /** ER_OPTION_PREVENTS_STATEMENT. */
-    private static final int READ_ONLY = 1290;
 
     private final Sandbox sandbox;
     private final int writersPerNode;
@@ -79,33 +76,20 @@ final class Demo {
         }
     }
 
-    /** On a busy machine a node can be without a majority for a moment, and its server is closed as long. */
-    private static void execute(Statement statement, String sql) throws SQLException {
-        long end = System.nanoTime() + SCHEMA_LIMIT.toNanos();
-        while (true) {
-            try {
-                statement.execute(sql);
-                return;
-            } catch (SQLException e) {
-                if (e.getErrorCode() != READ_ONLY || System.nanoTime() > end) {
-                    throw e;
-                }
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(POLL_MILLIS));
-            }
-        }
-    }
-
     private void createSchema() {
         SandboxNode first = sandbox.nodes().get(0);
         out.accept("creating the schema on " + first.name());
         try (Connection connection = first.mysql().connect(Accounts.APP_USER, Accounts.APP_PASSWORD, "");
                 Statement statement = connection.createStatement()) {
             for (String sql : DemoSchema.STATEMENTS) {
-                execute(statement, sql);
+                WhenWritable.execute(statement, sql, SCHEMA_LIMIT);
             }
-            execute(statement, Heartbeats.rows(sandbox.nodes()));
+            WhenWritable.execute(statement, Heartbeats.rows(sandbox.nodes()), SCHEMA_LIMIT);
         } catch (SQLException e) {
             throw new SandboxException("creating the schema on " + first.name() + ": " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SandboxException("interrupted while creating the schema on " + first.name(), e);
         }
         awaitFreshHeartbeats("the schema made on " + first.name());
     }
