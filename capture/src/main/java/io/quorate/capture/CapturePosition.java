@@ -19,16 +19,10 @@ public record CapturePosition(GtidSet resume, OriginPosition origin) {
      *
      * @param server the server's UUID
      * @param origin how far the total order has taken it
-     * @param executed the server's {@code @@gtid_executed}, for the sources that are not its own
+     * @param executed the server's {@code @@gtid_executed}, for the sources that are not its own, tagged or not
      */
     public static CapturePosition after(UUID server, OriginPosition origin, GtidSet executed) {
-        GtidSet resume = new GtidSet();
-        String own = server.toString();
-        for (String source : executed.toString().split(",")) {
-            if (!source.startsWith(own)) {
-                resume.addAll(GtidSet.parse(source));
-            }
-        }
+        GtidSet resume = executed.ofOthers(server);
         resume.add(server, 1, origin.last());
         for (long number : origin.undecided()) {
             resume.remove(new Gtid(server, number));

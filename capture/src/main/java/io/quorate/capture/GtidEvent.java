@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import com.github.shyiko.mysql.binlog.event.MySqlGtid;
+import com.github.shyiko.mysql.binlog.event.deserialization.GtidTaggedEventDataDeserializer;
+import com.github.shyiko.mysql.binlog.io.ByteArrayInputStream;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.binlog.Bytes;
+import java.io.IOException;
+import java.util.Arrays;
 import java.util.UUID;
 
 /** Reads a GTID event: {@code Gtid_event} in the server's {@code libbinlogevents/include/control_events.h}. */
@@ -33,5 +38,20 @@ final class GtidEvent {
             return 0;
         }
         return Bytes.little(b, offset + COMMITTED, 7) & ~HAS_ORIGINAL;
+    }
+
+    /**
+     * The name in the event of a tagged GTID, {@code uuid:tag:number}. It is for people alone, and asked for once in a
+     * capture's life, so the binlog client's own reader does.
+     */
+    static String tagged(byte[] b, int offset, int length) {
+        byte[] data = Arrays.copyOfRange(b, offset + BinlogEvents.HEADER_BYTES, offset + length);
+        try (ByteArrayInputStream in = new ByteArrayInputStream(data)) {
+            MySqlGtid gtid =
+                    new GtidTaggedEventDataDeserializer().deserialize(in).getMySqlGtid();
+            return gtid.getServerId() + ":" + gtid.getTag() + ":" + gtid.getTransactionId();
+        } catch (IOException | RuntimeException e) {
+            return "a GTID that can't be read: " + e;
+        }
     }
 }

@@ -167,7 +167,8 @@ final class TransactionReader {
             case EventType.GTID_TAGGED ->
                 throw new QuorateException(
                         ErrorCode.GTID_TAGGED,
-                        "a client has committed under a tagged GTID (gtid_next = AUTOMATIC:tag)");
+                        "a client has committed under a tagged GTID (gtid_next = AUTOMATIC:tag), "
+                                + GtidEvent.tagged(b, offset, length));
             case EventType.INCIDENT ->
                 throw new QuorateException(
                         ErrorCode.UNSUPPORTED_EVENT, "an INCIDENT: the server says that its binlog lacks changes");

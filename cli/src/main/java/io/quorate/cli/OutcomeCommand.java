@@ -36,7 +36,12 @@ final class OutcomeCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         if (!GTID.matcher(gtid.strip()).matches()) {
-            throw new ParameterException(spec.commandLine(), gtid + " is no GTID: SERVER-UUID:NUMBER");
+            boolean tagged = gtid.strip().matches("[\\p{XDigit}-]{36}:[a-zA-Z_]\\w*:[0-9]+");
+            throw new ParameterException(
+                    spec.commandLine(),
+                    tagged
+                            ? gtid + " is a tagged GTID, which is never ordered (QRT-2012 in docs/errors.md)"
+                            : gtid + " is no GTID: SERVER-UUID:NUMBER");
         }
         String text = nodes.first().ask("/actuator/outcome/" + gtid.strip());
         OutcomeAnswer answer = Answers.read(text, OutcomeAnswer.class);

@@ -140,6 +140,7 @@ class CommandsTest {
                 "members -o xml",
                 "transfer throttle x",
                 "outcome x",
+                "outcome 3e11fa47-71ca-11e1-9e33-c80aa9429562:tag:1",
                 "status --watch=-1",
                 "top --every=0"
             })

@@ -3,24 +3,37 @@ package io.quorate.core;
 
 import java.util.Locale;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * A set of GTIDs in MySQL's text form, {@code uuid:1-5:7,uuid:3}. Mutable; not thread-safe. Tagged GTIDs (8.3 and
- * later), {@code uuid:1-5:tag:1}, are refused.
+ * A set of GTIDs in MySQL's text form, {@code uuid:1-5:7,uuid:3}. Mutable; not thread-safe.
+ *
+ * <p>Tagged GTIDs (8.3 and later), {@code uuid:1-5:tag:1-2}, are read, printed, added and subtracted like others. A
+ * tag's numbers begin at 1 once more, so whatever asks for the numbers of a source leaves them out; {@link #tagged}
+ * gives them.
  */
 public final class GtidSet {
     private static final Pattern TAG = Pattern.compile("[a-zA-Z_]\\w{0,31}");
+    private static final String UNTAGGED = "";
+
+    /** What numbers are counted for: a server, or one tag of a server. */
+    private record Source(UUID server, String tag) implements Comparable<Source> {
+        @Override
+        public int compareTo(Source that) {
+            int byServer = server.compareTo(that.server);
+            return byServer == 0 ? tag.compareTo(that.tag) : byServer;
+        }
+    }
 
     /** Per source: start of each interval -> its end, both inclusive, neither touching nor overlapping. */
-    private final TreeMap<UUID, TreeMap<Long, Long>> intervals = new TreeMap<>();
+    private final TreeMap<Source, TreeMap<Long, Long>> intervals = new TreeMap<>();
 
     /**
-     * Reads what {@code @@gtid_executed} prints; white space is ignored.
+     * Reads what {@code @@gtid_executed} prints; white space is ignored, and tags are in lower case then.
      *
-     * @throws QuorateException {@link ErrorCode#GTID_TAGGED}
      * @throws IllegalArgumentException for anything else
      */
     public static GtidSet parse(String text) {
@@ -30,10 +43,12 @@ public final class GtidSet {
                 continue;
             }
             String[] pieces = part.split(":");
-            UUID source = UUID.fromString(pieces[0].toLowerCase(Locale.ROOT));
+            UUID server = UUID.fromString(pieces[0].toLowerCase(Locale.ROOT));
+            Source source = new Source(server, UNTAGGED);
             for (int i = 1; i < pieces.length; i++) {
                 if (i + 1 < pieces.length && TAG.matcher(pieces[i]).matches()) {
-                    throw new QuorateException(ErrorCode.GTID_TAGGED, "the server has executed tagged GTIDs: " + part);
+                    source = new Source(server, pieces[i].toLowerCase(Locale.ROOT));
+                    continue;
                 }
                 String[] ends = pieces[i].split("-", 3);
                 long from = Long.parseLong(ends[0]);
@@ -58,6 +73,10 @@ public final class GtidSet {
 
     /** Adds {@code from} to {@code to}, both inclusive; nothing when {@code to < from}. */
     public GtidSet add(UUID source, long from, long to) {
+        return add(new Source(source, UNTAGGED), from, to);
+    }
+
+    private GtidSet add(Source source, long from, long to) {
         if (to < from) {
             return this;
         }
@@ -78,7 +97,7 @@ public final class GtidSet {
     }
 
     public GtidSet remove(Gtid gtid) {
-        TreeMap<Long, Long> ranges = intervals.get(gtid.source());
+        NavigableMap<Long, Long> ranges = untagged(gtid.source());
         long n = gtid.number();
         Map.Entry<Long, Long> range = ranges == null ? null : ranges.floorEntry(n);
         if (range == null || range.getValue() < n) {
@@ -118,9 +137,35 @@ public final class GtidSet {
         return minus(minus(that));
     }
 
-    /** The part of one source that is above a number, as a set of its own. */
+    /** The part of one source that is above a number, without what is tagged, as a set of its own. */
     public GtidSet above(UUID source, long number) {
         return new GtidSet().add(source, number + 1, Long.MAX_VALUE - 1).and(this);
+    }
+
+    /** What is tagged of a source, whatever the tag, as a set of its own. */
+    public GtidSet tagged(UUID source) {
+        GtidSet tagged = of(source);
+        tagged.intervals.remove(new Source(source, UNTAGGED));
+        return tagged;
+    }
+
+    /** What other sources have, tagged or not, as a set of its own. */
+    public GtidSet ofOthers(UUID source) {
+        return minus(of(source));
+    }
+
+    private GtidSet of(UUID source) {
+        GtidSet all = new GtidSet();
+        intervals.forEach((each, ranges) -> {
+            if (each.server.equals(source)) {
+                ranges.forEach((from, to) -> all.add(each, from, to));
+            }
+        });
+        return all;
+    }
+
+    private NavigableMap<Long, Long> untagged(UUID source) {
+        return intervals.get(new Source(source, UNTAGGED));
     }
 
     public boolean isEmpty() {
@@ -128,18 +173,18 @@ public final class GtidSet {
     }
 
     public boolean contains(Gtid gtid) {
-        TreeMap<Long, Long> ranges = intervals.get(gtid.source());
+        NavigableMap<Long, Long> ranges = untagged(gtid.source());
         Map.Entry<Long, Long> range = ranges == null ? null : ranges.floorEntry(gtid.number());
         return range != null && range.getValue() >= gtid.number();
     }
 
-    /** The highest number of a source, 0 when there is none. */
+    /** The highest number of a source without a tag, 0 when there is none. */
     public long last(UUID source) {
-        TreeMap<Long, Long> ranges = intervals.get(source);
+        NavigableMap<Long, Long> ranges = untagged(source);
         return ranges == null || ranges.isEmpty() ? 0 : ranges.lastEntry().getValue();
     }
 
-    /** How many GTIDs there are. */
+    /** How many GTIDs there are, tagged or not. */
     public long count() {
         long n = 0;
         for (TreeMap<Long, Long> ranges : intervals.values()) {
@@ -163,11 +208,18 @@ public final class GtidSet {
     @Override
     public String toString() {
         StringBuilder s = new StringBuilder();
+        UUID[] before = {null};
         intervals.forEach((source, ranges) -> {
             if (ranges.isEmpty()) {
                 return;
             }
-            s.append(s.isEmpty() ? "" : ",").append(source);
+            if (!source.server.equals(before[0])) {
+                s.append(s.isEmpty() ? "" : ",").append(source.server);
+                before[0] = source.server;
+            }
+            if (!source.tag.equals(UNTAGGED)) {
+                s.append(':').append(source.tag);
+            }
             ranges.forEach((from, to) -> {
                 s.append(':').append(from);
                 if (to > from) {

@@ -68,13 +68,31 @@ class GtidSetTest {
     }
 
     @Test
-    void namesTaggedOnesWhichItDoesNotTake() {
-        for (String set : List.of(A + ":1-437:mytag:1", A + ":mytag:1-3:5", B + ":1," + A + ":_t1:1")) {
-            assertThatThrownBy(() -> GtidSet.parse(set))
-                    .isInstanceOfSatisfying(
-                            QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.GTID_TAGGED))
-                    .hasMessageContaining(A.toString());
-        }
+    void takesTaggedOnesAsWhatTheyAre() {
+        GtidSet set = GtidSet.parse(B + ":_t1:1," + A + ":1-437:MyTag:1:other:2-3:7");
+        assertThat(set).hasToString(A + ":1-437:mytag:1:other:2-3:7," + B + ":_t1:1");
+        assertThat(GtidSet.parse(set.toString())).isEqualTo(set);
+        assertThat(set.count()).isEqualTo(442);
+        assertThat(set.tagged(A)).hasToString(A + ":mytag:1:other:2-3:7");
+        assertThat(set.ofOthers(A)).hasToString(B + ":_t1:1");
+        assertThat(GtidSet.parse(A + ":1-5").tagged(A).isEmpty()).isTrue();
+        assertThat(set.minus(GtidSet.parse(A + ":1-436:other:1-3")))
+                .hasToString(A + ":437:mytag:1:other:7," + B + ":_t1:1");
+        assertThat(set.and(GtidSet.parse(A + ":mytag:1-9"))).hasToString(A + ":mytag:1");
+        assertThat(new GtidSet().addAll(set).addAll(GtidSet.parse(A + ":other:4-6")))
+                .hasToString(A + ":1-437:mytag:1:other:2-7," + B + ":_t1:1");
+    }
+
+    /** A server's transactions are known by numbers, which each tag counts anew. */
+    @Test
+    void numbersAreThoseWithoutATag() {
+        GtidSet set = GtidSet.parse(A + ":1-2:tag:1-9," + B + ":tag:1-3");
+        assertThat(set.last(A)).isEqualTo(2);
+        assertThat(set.last(B)).isZero();
+        assertThat(set.contains(new Gtid(A, 3))).isFalse();
+        assertThat(set.contains(new Gtid(B, 1))).isFalse();
+        assertThat(set.above(A, 1)).hasToString(A + ":2");
+        assertThat(set.remove(new Gtid(A, 2)).add(new Gtid(B, 7))).hasToString(A + ":1:tag:1-9," + B + ":7:tag:1-3");
     }
 
     private static String text(Map<UUID, NavigableSet<Long>> model) {
@@ -110,7 +128,17 @@ class GtidSetTest {
 
     @Test
     void refusesWhatItDoesNotUnderstand() {
-        for (String text : List.of("x", A + ":1-", A + ":a", A + ":0", A + ":5-4", A + ":1-2-3", "1-5")) {
+        for (String text : List.of(
+                "x",
+                A + ":1-",
+                A + ":a",
+                A + ":0",
+                A + ":5-4",
+                A + ":1-2-3",
+                "1-5",
+                A + ":tag",
+                A + ":1:tag",
+                A + ":1:t-g:1")) {
             assertThatThrownBy(() -> GtidSet.parse(text)).as(text).isInstanceOf(IllegalArgumentException.class);
         }
     }

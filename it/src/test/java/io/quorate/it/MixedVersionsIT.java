@@ -223,7 +223,8 @@ class MixedVersionsIT {
             // Its commit waits for a verdict that can't come.
         }
         cluster.awaitState(3, "INCONSISTENT");
-        assertThat(cluster.reason(3)).contains("QRT-2012", "tagged");
+        assertThat(cluster.reason(3))
+                .contains("QRT-2012", "tagged", cluster.mysql(3).uuid() + ":mytag:1");
         cluster.mysql(1).execute("INSERT INTO mixed.of1 (id) VALUES (78)");
         cluster.awaitQuery(2, "SELECT COUNT(*) FROM mixed.of1 WHERE id = 78", "1");
     }

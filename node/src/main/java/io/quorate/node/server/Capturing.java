@@ -80,6 +80,9 @@ final class Capturing implements AutoCloseable {
 
     private final Ports ports;
     private final UUID server;
+    /** Tagged GTIDs from before the server became this node's. Later ones are refused by whoever reads the binlog. */
+    private final GtidSet taggedBefore;
+
     private final SharedOwnWrites register;
     private final CaptureProtocol protocol;
     /** Null in commit mode {@code async}. */
@@ -95,6 +98,7 @@ final class Capturing implements AutoCloseable {
     Capturing(Ports ports, NodeIdentity identity, SharedOwnWrites register, AckGate gate, LongSupplier applied) {
         this.ports = ports;
         this.server = identity.server();
+        this.taggedBefore = identity.baseline().tagged(server);
         this.register = register;
         this.gate = gate;
         this.protocol = new CaptureProtocol(
@@ -159,7 +163,7 @@ final class Capturing implements AutoCloseable {
             return made;
         });
         GtidSet resume = CapturePosition.after(server, from, executed).resume();
-        resume.addAll(reserved);
+        resume.addAll(taggedBefore).addAll(reserved);
         MySqlCapture started = new MySqlCapture(
                 captureSettings(),
                 new CapturePosition(resume, from),

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.core.NodeState;
+import io.quorate.sandbox.MySqlDistribution;
+import io.quorate.sandbox.MySqlServer;
+import io.quorate.sandbox.SandboxException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tagged GTIDs in a server's history, and afterwards; skipped where MySQL 9.7 can't be had. */
+@Timeout(180)
+class TaggedGtidsIT {
+    @TempDir
+    Path directory;
+
+    private MySqlServer mysql;
+
+    @BeforeEach
+    void startServer() {
+        try {
+            MySqlDistribution.find("9.7", System.err::println);
+        } catch (SandboxException e) {
+            Assumptions.abort(e.getMessage());
+        }
+        mysql = MySqlServer.builder().series("9.7").relaxed().start();
+        mysql.execute("CREATE DATABASE a", "CREATE TABLE a.t (id INT PRIMARY KEY)");
+        insertTagged("mysqlsh", 1);
+        insertTagged("other", 2);
+        insertTagged("mysqlsh", 3);
+    }
+
+    @AfterEach
+    void stopServer() {
+        if (mysql != null) {
+            mysql.close();
+        }
+    }
+
+    private void insertTagged(String tag, int id) {
+        mysql.execute("SET gtid_next = 'AUTOMATIC:" + tag + "'", "INSERT INTO a.t VALUES (" + id + ")");
+    }
+
+    private Node start() throws Exception {
+        return LocalNode.start("tagged", directory, LocalNode.beside(mysql));
+    }
+
+    /** Waits until the order has what a client commits, so it is captured. */
+    private void commits(Node node, int id) throws InterruptedException {
+        LocalNode.awaitState(node, NodeState.SYNCED);
+        long before = node.status().lastOrdered();
+        while (mysql.queryLong("SELECT @@GLOBAL.read_only") != 0) {
+            Thread.sleep(20);
+        }
+        mysql.execute("INSERT INTO a.t VALUES (" + id + ")");
+        while (node.status().lastOrdered() == before) {
+            assertThat(node.state()).as(node.status().reason()).isNotEqualTo(NodeState.INCONSISTENT);
+            Thread.sleep(20);
+        }
+    }
+
+    private void purge() {
+        mysql.execute("FLUSH BINARY LOGS", "PURGE BINARY LOGS BEFORE NOW() + INTERVAL 1 DAY");
+    }
+
+    @Test
+    void thoseFromBeforeAreHistoryAndLaterOnesAreRefusedByName() throws Exception {
+        Node first = start();
+        try {
+            commits(first, 10);
+        } finally {
+            first.stop();
+        }
+        mysql.restart();
+        Node again = start();
+        try {
+            commits(again, 11);
+        } finally {
+            again.stop();
+        }
+        purge();
+        String later = mysql.uuid() + ":mysqlsh:3";
+        Node purged = start();
+        try {
+            commits(purged, 12);
+            insertTagged("mysqlsh", 13);
+            awaitRefusal(purged, later);
+        } finally {
+            purged.stop();
+        }
+        Node refused = start();
+        try {
+            awaitRefusal(refused, later);
+        } finally {
+            refused.stop();
+        }
+        purge();
+        Node refusedStill = start();
+        try {
+            awaitRefusal(refusedStill, later, "they are purged");
+        } finally {
+            refusedStill.stop();
+        }
+    }
+
+    private static void awaitRefusal(Node node, String... parts) throws InterruptedException {
+        while (!String.valueOf(node.status().reason()).contains("QRT-2012")) {
+            Thread.sleep(20);
+        }
+        assertThat(node.status().reason()).contains("tagged").contains(parts);
+        assertThat(node.state()).isEqualTo(NodeState.INCONSISTENT);
+    }
+}
