@@ -4,6 +4,7 @@ package io.quorate.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.answer.ConflictsAnswer;
+import io.quorate.sandbox.MySqlSeries;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -30,12 +31,15 @@ import tools.jackson.databind.json.JsonMapper;
  * it/README.md. Whatever becomes of a definition, all nodes end SYNCED and equal, in rows, tables and all else, and
  * nobody has left. How many transactions of clients were acknowledged meanwhile, and how many of them were undone, is
  * printed as a table at the end. {@code -Dquorate.kinds=REGEX} takes some of the classes, and
- * {@code -Dquorate.besides=REGEX} some of the columns.
+ * {@code -Dquorate.besides=REGEX} some of the columns. With {@code -Dquorate.newer=N} nN is of 9.7, the others of 8.0.
  */
 @Timeout(7200)
 class MatrixTrials {
     private static final Pattern KINDS = Pattern.compile(System.getProperty("quorate.kinds", ".*"));
     private static final Pattern BESIDES = Pattern.compile(System.getProperty("quorate.besides", ".*"));
+    /** The number of the node whose server is of 9.7 beside others of 8.0; 0: all are alike. */
+    private static final int NEWER = Integer.getInteger("quorate.newer", 0);
+
     private static final String ACCOUNT = "soak";
     /** A definition that its own server refuses, or that changes nothing, may never be ordered. */
     private static final Duration ORDERED_LIMIT = Duration.ofSeconds(10);
@@ -104,10 +108,16 @@ class MatrixTrials {
         System.out.println(table);
     }
 
-    private static void open() throws IOException {
-        cluster = Cluster.start(3, Map.of("quorate.sst.method", "stream", "quorate.ddl.fence-max", "8s"));
+    private static void open() throws Exception {
+        Map<String, String> set = Map.of("quorate.sst.method", "stream", "quorate.ddl.fence-max", "8s");
+        if (NEWER == 0) {
+            cluster = Cluster.start(3, set);
+        } else {
+            cluster = Cluster.create(3, set, new MySqlSeries("8.0", Map.of(NEWER, "9.7")));
+            cluster.start();
+        }
         watch = new SoakWatch(cluster);
-        cluster.mysql(1).execute(SoakStatements.ACCOUNT_SET_UP.toArray(new String[0]));
+        cluster.mysql(1).execute(SoakStatements.accountSetUp(cluster));
     }
 
     private static void close() {

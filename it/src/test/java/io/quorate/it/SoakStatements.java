@@ -4,7 +4,9 @@ package io.quorate.it;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Random definitions of every class of the 8.0 manual, but for those that the binlog doesn't have (servers, resource
@@ -17,14 +19,24 @@ import java.util.function.Function;
 final class SoakStatements {
     static final String ACCOUNT = "'soak'@'localhost'";
 
-    /** All rights of an application that administers itself; none that replicates, or sets global variables. */
-    static final List<String> ACCOUNT_SET_UP = List.of(
+    /**
+     * All rights of an application that administers itself; none that replicates, or sets global variables. Where
+     * servers differ, none whose name they don't share.
+     */
+    static String[] accountSetUp(Cluster cluster) {
+        Set<String> anyDefiner = cluster.servers().stream()
+                .map(node -> cluster.mysql(node).dialect().anyDefiner())
+                .collect(Collectors.toSet());
+        return new String[] {
             "CREATE USER " + ACCOUNT + " IDENTIFIED BY 'soak'",
             "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, CREATE TEMPORARY TABLES,"
                     + " LOCK TABLES, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, EVENT, TRIGGER,"
                     + " PROCESS, RELOAD, SHOW DATABASES, CREATE USER, CREATE ROLE, DROP ROLE, CREATE TABLESPACE,"
-                    + " SESSION_VARIABLES_ADMIN, SET_USER_ID, ROLE_ADMIN, SYSTEM_USER ON *.* TO " + ACCOUNT
-                    + " WITH GRANT OPTION");
+                    + " SESSION_VARIABLES_ADMIN, ROLE_ADMIN, SYSTEM_USER"
+                    + (anyDefiner.size() == 1 ? ", " + anyDefiner.iterator().next() : "") + " ON *.* TO " + ACCOUNT
+                    + " WITH GRANT OPTION"
+        };
+    }
 
     static final List<String> SET_UP = List.of(
             "CREATE DATABASE soak",

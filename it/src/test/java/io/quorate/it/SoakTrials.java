@@ -72,7 +72,7 @@ class SoakTrials {
 
     private void run(boolean keyless) throws Exception {
         Bank.open(cluster, 1);
-        cluster.mysql(1).execute(SoakStatements.ACCOUNT_SET_UP.toArray(new String[0]));
+        cluster.mysql(1).execute(SoakStatements.accountSetUp(cluster));
         cluster.mysql(1).execute(SoakStatements.SET_UP.toArray(new String[0]));
         if (!keyless) {
             cluster.mysql(1).execute(SoakStatements.KEYS);
