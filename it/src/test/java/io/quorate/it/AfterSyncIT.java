@@ -321,6 +321,7 @@ class AfterSyncIT {
 
     /** As where a backup locks all tables of one server: others wait for it a little, and then no longer. */
     @Test
+    @Tag("long")
     void aServerThatCanNotKeepUpSlowsClientsAndIsLeftBehindThen() throws Exception {
         cluster.mysql(1).execute("CREATE TABLE bank.flow (client INT, n INT, PRIMARY KEY (client, n))");
         cluster.assertConverged();
@@ -390,6 +391,7 @@ class AfterSyncIT {
      * ends, which it leaves alone for eight seconds: time for the order to decide. Here it doesn't.
      */
     @Test
+    @Tag("long")
     void aServerThatIsStoppedIsLeftItsTimeForVerdicts() throws Exception {
         cluster.mysql(1).execute("CREATE TABLE bank.stopped (id INT PRIMARY KEY)");
         cluster.assertConverged();

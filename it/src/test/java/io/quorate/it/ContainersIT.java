@@ -112,6 +112,7 @@ class ContainersIT {
     }
 
     @Test
+    @Tag("long")
     @Order(2)
     void aNodeThatIsCutOffRefusesWritesAndComesBack() throws Exception {
         try (Load load = new Load(ContainersIT::app, SEED, 1, 2, 3)) {

@@ -439,6 +439,7 @@ class ReplicationIT {
     }
 
     @Test
+    @Tag("long")
     @Order(8)
     void aServerThatWasChangedWithoutTheBinlogGetsACopy() throws Exception {
         cluster.mysql(1)
@@ -519,6 +520,7 @@ class ReplicationIT {
 
     /** Here it ran before rows that are ordered before it: rows would be left that no other node has. */
     @Test
+    @Tag("long")
     @Order(10)
     void aTruncateThatRowsOfAnotherNodeComeBeforeHasItsNodeCopyThoseRows() throws Exception {
         cluster.mysql(1)

@@ -197,6 +197,7 @@ class StreamIT {
 
     /** It goes on where it was: no piece comes twice that was here, and another node gives what is missing. */
     @Test
+    @Tag("long")
     @Order(2)
     void aNodeThatWasAwayTooLongGetsACopyThatGoesOnWhoeverDies() throws Exception {
         // The writers keep book from nothing on.

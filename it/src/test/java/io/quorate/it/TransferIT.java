@@ -145,6 +145,7 @@ class TransferIT {
     }
 
     @Test
+    @Tag("long")
     void goesOnFromAnotherDonorWhenOneIsKilled() throws Exception {
         CompletableFuture<Void> restarting = null;
         for (int attempt = 1; restarting == null; attempt++) {
