@@ -199,7 +199,8 @@ final class AuditCommand implements Runnable {
             @Option(
                             names = "--trust",
                             paramLabel = "NODE",
-                            description = "the node whose rows are right, where there is no majority")
+                            description = "the node whose rows are right, where most have wrong ones or there is no"
+                                    + " majority")
                     String trusted) {
         Map<String, String> what = new LinkedHashMap<>(Map.of("action", "repair", "apply", Boolean.toString(apply)));
         if (trusted != null) {

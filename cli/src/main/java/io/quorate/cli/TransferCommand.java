@@ -59,34 +59,42 @@ final class TransferCommand implements Runnable {
             description = "Pauses a full copy by stream, once the pieces in flight are here.",
             mixinStandardHelpOptions = true)
     int pause() {
-        return change(Map.of("action", "pause"));
+        return change(Map.of("action", "pause"), "pauses once the pieces in flight are here; quorate transfer resume");
     }
 
     @Command(description = "Lets it go on.", mixinStandardHelpOptions = true)
     int resume() {
-        return change(Map.of("action", "resume"));
+        return change(Map.of("action", "resume"), "goes on");
     }
 
     @Command(description = "Limits a full copy, until the service ends.", mixinStandardHelpOptions = true)
     int throttle(
             @Parameters(paramLabel = "BYTES", description = "bytes of rows per second; 0 for no limit")
                     long bytesPerSecond) {
-        return change(Map.of("action", "throttle", "bytesPerSecond", Long.toString(bytesPerSecond)));
+        return change(
+                Map.of("action", "throttle", "bytesPerSecond", Long.toString(bytesPerSecond)),
+                bytesPerSecond == 0 ? "has no limit any more" : "gets " + bytesPerSecond + " bytes a second at most");
     }
 
     @Command(
             description = "Gives up a full copy that isn't necessary, as long as the server has its own data.",
             mixinStandardHelpOptions = true)
     int cancel() {
-        return change(Map.of("action", "cancel"));
+        return change(Map.of("action", "cancel"), "is given up");
     }
 
     /** Changes the copy of the node named, or of the only one that receives one. */
-    private int change(Map<String, String> what) {
+    private int change(Map<String, String> what, String done) {
         for (Map.Entry<AskedNode, TransferAnswer> each :
                 nodes.answers(PATH, TransferAnswer.class).entrySet()) {
             if (each.getValue().copying() != null) {
-                each.getKey().post(PATH, what);
+                String body = each.getKey().post(PATH, what);
+                spec.commandLine()
+                        .getOut()
+                        .println(
+                                nodes.json()
+                                        ? body
+                                        : "the copy of " + each.getValue().node() + " " + done);
                 return 0;
             }
         }

@@ -437,6 +437,7 @@ class CommandsTest {
         assertThat(run("transfer", "pause")).isZero();
         assertThat(n1.posted()).isEmpty();
         assertThat(n2.posted()).containsExactly("{\"action\":\"pause\"}");
+        assertThat(printed()).contains("the copy of n2 pauses");
     }
 
     @Test

@@ -151,7 +151,9 @@ public final class JoinTurns {
             }
         }
         if (step != Step.AWAITING_COPY) {
-            return "this node isn't one that waits for a copy: " + progress();
+            String does = progress();
+            return "this node doesn't wait for a copy" + (does.isEmpty() ? "" : ", but: " + does)
+                    + ". Where others have wrong rows: quorate audit start, then quorate audit repair --trust NODE";
         }
         if (!host.hasHandedOver()) {
             return NOT_HANDED_OVER + "; try again";
