@@ -175,7 +175,7 @@ public final class AskedNode {
     private String body(String path, HttpResponse<String> response, boolean hadToken) {
         return switch (response.statusCode()) {
             case OK -> response.body();
-            case NOT_FOUND -> throw new CommandException("the node at " + address + " has nothing at " + path);
+            case NOT_FOUND -> throw new NotThereException("the node at " + address + " has nothing at " + path);
             case UNAUTHORIZED ->
                 throw new CommandException("the node at " + address
                         + (hadToken ? " doesn't take this token (" + credentials + "). " : " wants its token. ")

@@ -175,7 +175,7 @@ final class AuditCommand implements Runnable {
         }
         return values.entrySet().stream()
                 .map(e -> (marked.contains(e.getKey()) ? "*" : "") + e.getKey() + "="
-                        + (e.getValue() == null ? "NULL" : e.getValue()))
+                        + (e.getValue() == null ? "NULL" : Printable.of(e.getValue())))
                 .collect(Collectors.joining(", "));
     }
 

@@ -47,7 +47,8 @@ final class ConflictsCommand implements Runnable {
         }
         ConflictsAnswer.Brief answer = Answers.read(body, ConflictsAnswer.Brief.class);
         answer.mismatches()
-                .forEach(m -> out.printf("%s  held something else than the order said: %s%n", m.at(), m.what()));
+                .forEach(m -> out.printf(
+                        "%s  held something else than the order said: %s%n", m.at(), Printable.of(m.what())));
         for (ConflictsAnswer.Line c : answer.conflicts()) {
             String against =
                     c.winner() == null ? "(" + c.verdict() + ")" : "against " + c.winner() + " on " + met(c.met());
@@ -61,7 +62,13 @@ final class ConflictsCommand implements Runnable {
 
     @Command(description = "Shows one conflict: both transactions with their rows.", mixinStandardHelpOptions = true)
     int show(@Parameters(paramLabel = "SEQNO", description = "as list shows it") long seqno) {
-        String body = node.first().ask(PATH + "/" + seqno);
+        String body;
+        try {
+            body = node.first().ask(PATH + "/" + seqno);
+        } catch (NotThereException e) {
+            throw new CommandException("no transaction has lost at seqno " + seqno
+                    + ", as far as the node asked remembers; quorate conflicts lists those that have");
+        }
         PrintWriter out = spec.commandLine().getOut();
         if (node.json()) {
             out.println(body);
@@ -92,7 +99,7 @@ final class ConflictsCommand implements Runnable {
                 t.account() == null ? "" : " (" + t.account() + ")",
                 t.rowCount());
         if (t.statement() != null) {
-            out.printf("  %s%n", t.statement());
+            out.printf("  %s%n", Printable.of(t.statement()));
         }
         t.rows().forEach(row -> out.printf("  %s  %s -> %s%n", row.table(), values(row.before()), values(row.after())));
     }
@@ -110,7 +117,7 @@ final class ConflictsCommand implements Runnable {
             return "(none)";
         }
         return values.entrySet().stream()
-                .map(e -> e.getKey() + "=" + (e.getValue() == null ? "NULL" : e.getValue()))
+                .map(e -> e.getKey() + "=" + (e.getValue() == null ? "NULL" : Printable.of(e.getValue())))
                 .collect(Collectors.joining(", ", "(", ")"));
     }
 }

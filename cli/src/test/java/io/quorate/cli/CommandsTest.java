@@ -488,6 +488,23 @@ class CommandsTest {
                 """);
     }
 
+    @Test
+    void saysThatNothingHasLostThere() {
+        assertThat(run("conflicts", "show", "1")).isEqualTo(1);
+        assertThat(err.toString()).contains("no transaction has lost at seqno 1", "quorate conflicts");
+    }
+
+    /** A row can't clear the screen, or turn the rest of a line around. */
+    @Test
+    void showsWhatRowsHaveWithoutObeyingIt() {
+        n1.answers("conflicts/9", """
+                {"seqno":9,"verdict":"CONFLICT","met":[],"undone":"undone here",
+                "loser":{"seqno":9,"gtid":"u:4","committed":"now","session":3,"rowCount":1,
+                 "rows":[{"table":"s.t","before":null,"after":{"v":"\\u001b[2J\\u202ea\\nb\\\\c ü"}}]},"winner":null}""");
+        assertThat(run("conflicts", "show", "9")).isZero();
+        assertThat(printed()).contains("(none) -> (v=\\u001b[2J\\u202ea\\nb\\c ü)");
+    }
+
     private static final String DIFFERENCES = """
             "differences":[
             {"table":"s.t","identity":"7","versions":{"n1":"aa","n2":"aa","n3":"bb"},"right":"aa","outcome":null,
