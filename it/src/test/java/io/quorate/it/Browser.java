@@ -143,6 +143,15 @@ final class Browser implements AutoCloseable {
         return answer.at("/result/value").asString();
     }
 
+    /** Presses Enter where the page has its focus. */
+    void pressEnter() {
+        for (String type : List.of("keyDown", "keyUp")) {
+            ask(
+                    "Input.dispatchKeyEvent",
+                    Map.of("type", type, "key", "Enter", "code", "Enter", "windowsVirtualKeyCode", 13, "text", "\r"));
+        }
+    }
+
     /** Waits until it comes to what is wanted. */
     void await(String expression, Predicate<String> wanted) throws InterruptedException {
         String[] now = {""};

@@ -299,6 +299,19 @@ class ReplicationIT {
                     .as("a phone needn't be moved sideways")
                     .isEqualTo("390");
             assertThat(browser.complaints()).isEmpty();
+            cluster.pause(1);
+            try {
+                browser.await(PagePictures.SENTENCE, said -> said.startsWith("This node doesn't answer"));
+            } finally {
+                cluster.goOn(1);
+            }
+            browser.await(PagePictures.SENTENCE, said -> said.startsWith("All 3 members are up"));
+            // Enter means "do it", which a wrong token refuses.
+            browser.evaluate("document.querySelector('#audit-buttons button').click()");
+            browser.evaluate("document.getElementById('token').value = 'wrong'");
+            browser.evaluate("document.getElementById('token').focus()");
+            browser.pressEnter();
+            browser.await("document.getElementById('answer').textContent", "That isn't the node's token."::equals);
         }
     }
 
