@@ -40,6 +40,10 @@ class MatrixTrials {
     /** The number of the node whose server is of 9.7 beside others of 8.0; 0: all are alike. */
     private static final int NEWER = Integer.getInteger("quorate.newer", 0);
 
+    /** What servers of two versions don't have alike from their beginning on. */
+    private static final Pattern OF_THE_VERSION = Pattern.compile(
+            "spatial reference systems|(account|rights of|proxies of) '?(root|app|quorate|mysql\\.\\w+)'?@");
+
     private static final String ACCOUNT = "soak";
     /** A definition that its own server refuses, or that changes nothing, may never be ordered. */
     private static final Duration ORDERED_LIMIT = Duration.ofSeconds(10);
@@ -138,7 +142,10 @@ class MatrixTrials {
             long before = cluster.lastOrdered(1);
             meet(cell);
             cluster.assertConverged(first(cell));
-            assertThat(cluster.objectsThatDiffer()).isEmpty();
+            assertThat(cluster.objectsThatDiffer().stream()
+                            .filter(difference -> NEWER == 0
+                                    || !OF_THE_VERSION.matcher(difference).lookingAt()))
+                    .isEmpty();
             assertThat(watch.fault()).isEmpty();
             assertThat(watch.departure()).isEmpty();
             boolean oneLoses = cell.beside == Beside.LOSER && acknowledged.get() > 1;

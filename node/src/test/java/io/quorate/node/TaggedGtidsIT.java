@@ -3,11 +3,13 @@ package io.quorate.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.core.GtidSet;
 import io.quorate.core.NodeState;
 import io.quorate.sandbox.MySqlDistribution;
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.SandboxException;
 import java.nio.file.Path;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -107,6 +109,30 @@ class TaggedGtidsIT {
             awaitRefusal(refusedStill, later, "they are purged");
         } finally {
             refusedStill.stop();
+        }
+    }
+
+    /** As by a clone of a server that never had them: they would be given out again, and taken for history. */
+    @Test
+    void thoseThatTheServerNoLongerHasAreNotGivenOutAgain() throws Exception {
+        Node first = start();
+        try {
+            commits(first, 10);
+        } finally {
+            first.stop();
+        }
+        GtidSet executed = GtidSet.parse(
+                mysql.query("SELECT @@GLOBAL.gtid_executed").get(0).get(0));
+        GtidSet tagged = executed.tagged(UUID.fromString(mysql.uuid()));
+        assertThat(tagged).hasToString(mysql.uuid() + ":mysqlsh:1-2:other:1");
+        mysql.execute(mysql.dialect().resetBinlogs(), "SET GLOBAL gtid_purged = '" + executed.minus(tagged) + "'");
+        Node again = start();
+        try {
+            commits(again, 11);
+            insertTagged("mysqlsh", 12);
+            awaitRefusal(again, mysql.uuid() + ":mysqlsh:3");
+        } finally {
+            again.stop();
         }
     }
 

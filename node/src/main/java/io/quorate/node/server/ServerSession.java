@@ -121,6 +121,7 @@ public final class ServerSession implements AutoCloseable {
             lookAtTables(connection);
             tail = new LostTail(ports.lostTail(), access, identity, connection);
             numbers = new OwnNumbers(ports.properties.dataDir(), connection, identity.server());
+            reserveTagged(connection);
             executed = ServerAccess.executed(connection);
             long applied = ServerAccess.applied(connection);
             ports.progress.startFrom(applied);
@@ -144,6 +145,17 @@ public final class ServerSession implements AutoCloseable {
             access.readOnly(connection, true);
         }
         ServerCheck.require(connection);
+    }
+
+    /**
+     * A clone of another server doesn't know what is tagged in this one's history, and would give it out once more; then
+     * what a client commits under it would be taken for history.
+     */
+    private void reserveTagged(Connection connection) throws SQLException {
+        GtidSet forgotten = identity.baseline().tagged(identity.server()).minus(ServerAccess.executed(connection));
+        if (!forgotten.isEmpty()) {
+            ServerAccess.reserve(connection, forgotten);
+        }
     }
 
     /** When the mysqld was started with which this session has to do. */
