@@ -33,10 +33,12 @@ final class DdlSession implements AutoCloseable {
 
     /**
      * What isn't in the event. InnoDB's strict mode makes errors of warnings, so what an origin has taken may be
-     * refused with it. The key that a server generates is in the text already, if its session wanted one.
+     * refused with it. The key that a server generates is in the text already, if its session wanted one. Foreign keys
+     * to what isn't unique are taken by any server before 8.4, and after that by sessions that say so.
      */
-    private static final List<String> AS_LENIENT_AS_ANY =
-            List.of("innodb_strict_mode = OFF", "sql_generate_invisible_primary_key = OFF");
+    private static final List<String> AS_LENIENT_AS_ANY = List.of(
+            "innodb_strict_mode = OFF",
+            "sql_generate_invisible_primary_key = OFF /*!80400 , restrict_fk_on_non_standard_key = OFF */");
 
     private final Session session;
     private final String incarnation;

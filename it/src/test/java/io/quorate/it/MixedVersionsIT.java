@@ -110,8 +110,30 @@ class MixedVersionsIT {
         }
     }
 
+    /** 8.0 takes them from anybody, later servers from sessions that say so; the upgrade below copies them. */
     @Test
     @Order(3)
+    void foreignKeysToWhatIsNotUniqueReachTheNewer() throws Exception {
+        for (int node : List.of(1, 3)) {
+            String parent = "mixed.loose_p" + node;
+            cluster.mysql(node)
+                    .execute(
+                            "SET SESSION innodb_strict_mode = ON /*!80400 , restrict_fk_on_non_standard_key = OFF */",
+                            "CREATE TABLE " + parent + " (id INT PRIMARY KEY, x INT, KEY (x))",
+                            "CREATE TABLE mixed.loose_c" + node
+                                    + " (id INT PRIMARY KEY, x INT, FOREIGN KEY (x) REFERENCES " + parent
+                                    + " (x) ON DELETE CASCADE)",
+                            "INSERT INTO " + parent + " VALUES (1, 1), (2, 1), (3, 2)",
+                            "INSERT INTO mixed.loose_c" + node + " VALUES (1, 1), (2, 2)");
+            cluster.assertConverged(node);
+            assertThat(cluster.steps(1, "copy_begun") + cluster.steps(3, "copy_begun"))
+                    .as("nobody refuses them")
+                    .isZero();
+        }
+    }
+
+    @Test
+    @Order(4)
     void cascadesOfEitherLeaveTheSameRows() throws Exception {
         cluster.mysql(1)
                 .execute(
@@ -137,7 +159,7 @@ class MixedVersionsIT {
 
     /** One of the two loses, wherever the cascade is carried out. */
     @Test
-    @Order(4)
+    @Order(5)
     void childrenThatComeBesideACascadeAreNeverLeftAlone() throws Exception {
         String parents =
                 IntStream.rangeClosed(1, CHILDREN).mapToObj(i -> "(" + i + ")").collect(joining(", "));
@@ -177,7 +199,7 @@ class MixedVersionsIT {
 
     /** The older servers outnumber it: its definition is void, and it takes theirs. */
     @Test
-    @Order(5)
+    @Order(6)
     void whatTheOlderOnesCantTakeIsVoid() throws Exception {
         cluster.mysql(3).execute("CREATE TABLE mixed.v (id INT PRIMARY KEY, v VECTOR(3))");
         cluster.awaitQuery(
@@ -193,7 +215,7 @@ class MixedVersionsIT {
     }
 
     @Test
-    @Order(6)
+    @Order(7)
     void oneAfterTheOtherIsUpgradedUnderLoad() throws Exception {
         Bank.open(cluster, 1);
         cluster.assertConverged();
@@ -214,7 +236,7 @@ class MixedVersionsIT {
 
     /** Of nobody's use afterwards. */
     @Test
-    @Order(7)
+    @Order(8)
     void aTaggedGtidIsNamedAsWhatItIs() throws SQLException, InterruptedException {
         try (Connection connection = cluster.mysql(3).connect()) {
             connection.createStatement().execute("SET SESSION gtid_next = 'AUTOMATIC:mytag'");
