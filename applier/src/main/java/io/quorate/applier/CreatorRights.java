@@ -9,12 +9,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * EXECUTE and ALTER ROUTINE, which a server grants to whoever creates a routine without having them ({@code
+ * EXECUTE and ALTER ROUTINE, which a server grants to whoever creates a routine or a library without having them ({@code
  * automatic_sp_privileges}). The binlog has no statement for that, but says who created the routine, and a replica's
  * own thread grants them to that account (MySQL's {@code sql_parse.cc}, SQLCOM_CREATE_PROCEDURE). The service's account
  * has all rights, so a server to which it applies the statement grants nothing by itself.
  *
- * @param kind PROCEDURE or FUNCTION
+ * @param kind PROCEDURE, FUNCTION or LIBRARY
  * @param schema the routine's schema as the statement has it, null when it is the default schema
  * @param routine the routine's name, with that schema, as the statement has it
  */
@@ -23,8 +23,9 @@ record CreatorRights(String kind, String schema, String routine, QueryEvent.Acco
 
     /** As a server writes it into its binlog: the definer first, and names quoted. */
     private static final Pattern CREATE = Pattern.compile(
-            "\\s*+CREATE\\s++(?:DEFINER\\s*+=\\s*+" + NAME + "(?:@" + NAME + ")?+\\s++)?+(PROCEDURE|FUNCTION)\\s++"
-                    + "(?:IF\\s++NOT\\s++EXISTS\\s++)?+((?:(" + NAME + ")\\.)?" + NAME + ")\\s*+\\(",
+            "\\s*+CREATE\\s++(?:DEFINER\\s*+=\\s*+" + NAME + "(?:@" + NAME + ")?+\\s++)?+(PROCEDURE|FUNCTION|LIBRARY)"
+                    + "\\s++(?:IF\\s++NOT\\s++EXISTS\\s++)?+((?:(" + NAME + ")\\.)?" + NAME + ")"
+                    + "(?:\\s*+\\(|\\s++(?:COMMENT|LANGUAGE)\\b)",
             Pattern.CASE_INSENSITIVE);
 
     /** Whether any of them has a right to all routines of the default schema. The mode may exclude escapes. */

@@ -234,9 +234,31 @@ class MixedVersionsIT {
         assertThat(cluster.http(1, "/actuator/cluster")).doesNotContain("different series");
     }
 
-    /** Of nobody's use afterwards. */
+    /** All are of the newer version by now. Its creator gets rights to it, as to a routine. */
     @Test
     @Order(8)
+    void aLibraryIsEverywhereWithTheRightsToIt() throws Exception {
+        cluster.mysql(1)
+                .execute(
+                        "CREATE USER author@localhost IDENTIFIED BY 'author'",
+                        "GRANT CREATE ROUTINE ON mixed.* TO author@localhost");
+        try (Connection author = cluster.mysql(1).connect("author", "author", "mixed")) {
+            author.createStatement()
+                    .execute("CREATE LIBRARY lib LANGUAGE JAVASCRIPT AS 'export function f() { return \"1;\"; }'");
+        }
+        cluster.assertConverged();
+        String rights = "SELECT GROUP_CONCAT(Proc_priv) FROM mysql.procs_priv WHERE Routine_name = 'lib'";
+        assertThat(cluster.mysql(1).queryOne(rights)).isNotEmpty();
+        for (int node : List.of(2, 3)) {
+            cluster.awaitQuery(node, rights, cluster.mysql(1).queryOne(rights));
+            assertThat(cluster.mysql(node).query("SHOW CREATE LIBRARY mixed.lib"))
+                    .isEqualTo(cluster.mysql(1).query("SHOW CREATE LIBRARY mixed.lib"));
+        }
+    }
+
+    /** Of nobody's use afterwards. */
+    @Test
+    @Order(9)
     void aTaggedGtidIsNamedAsWhatItIs() throws SQLException, InterruptedException {
         try (Connection connection = cluster.mysql(3).connect()) {
             connection.createStatement().execute("SET SESSION gtid_next = 'AUTOMATIC:mytag'");

@@ -51,6 +51,13 @@ public final class ServerObjects {
                         + " WHERE p.specific_schema = r.routine_schema AND p.specific_name = r.specific_name"
                         + " AND p.routine_type = r.routine_type)"
                         + " FROM information_schema.routines r WHERE r.routine_schema" + OTHERS);
+        // From 9.2 on; an older server doesn't read what is in the comment.
+        queries.put(
+                "library",
+                "SELECT CONCAT(s, '.', n), d, l, m, c FROM (SELECT '' AS s, '' AS n, '' AS d, '' AS l, '' AS m, '' AS c"
+                        + " FROM DUAL WHERE FALSE /*!90200 UNION ALL SELECT LIBRARY_SCHEMA, LIBRARY_NAME,"
+                        + " LIBRARY_DEFINITION, LANGUAGE, SQL_MODE, LIBRARY_COMMENT FROM information_schema.LIBRARIES */)"
+                        + " all_libraries");
         queries.put(
                 "trigger",
                 "SELECT CONCAT(trigger_schema, '.', trigger_name), event_object_table, event_manipulation,"

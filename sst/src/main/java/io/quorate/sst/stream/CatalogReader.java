@@ -11,9 +11,11 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Reads a donor's catalog. What is dropped after it was listed and before it is read is left out. */
 final class CatalogReader {
@@ -31,6 +33,12 @@ final class CatalogReader {
     private static final String ROUTINES = """
             SELECT ROUTINE_TYPE, ROUTINE_SCHEMA, ROUTINE_NAME FROM information_schema.ROUTINES
             WHERE ROUTINE_SCHEMA NOT IN %s ORDER BY 1, 2, 3""";
+
+    /** From 9.2 on; an older server doesn't read what is in the comment. */
+    static final String LIBRARIES = """
+            SELECT 'LIBRARY', s, n, '' FROM (SELECT '' AS s, '' AS n FROM DUAL WHERE FALSE /*!90200 UNION ALL
+            SELECT LIBRARY_SCHEMA, LIBRARY_NAME FROM information_schema.LIBRARIES */) all_libraries""";
+
     private static final String TRIGGERS = """
             SELECT 'TRIGGER', TRIGGER_SCHEMA, TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS
             WHERE TRIGGER_SCHEMA NOT IN %s ORDER BY 2, 4, ACTION_TIMING, EVENT_MANIPULATION, ACTION_ORDER""";
@@ -79,7 +87,7 @@ final class CatalogReader {
                 new SharedObjects(session).read(),
                 schemas,
                 tables,
-                omitted.routines() ? List.of() : programs(ROUTINES, 2),
+                omitted.routines() ? List.of() : routines(schemas),
                 views,
                 omitted.triggers() ? List.of() : programs(TRIGGERS, 2),
                 omitted.events() ? List.of() : programs(EVENTS, 3),
@@ -151,6 +159,35 @@ final class CatalogReader {
                     "",
                     !session.hasWarnings()));
         }
+    }
+
+    /** Libraries first, because routines name them. */
+    private List<Program> routines(List<Schema> schemas) throws SQLException {
+        Map<String, String> collations = schemas.stream().collect(Collectors.toMap(Schema::name, Schema::collation));
+        List<Program> routines = new ArrayList<>();
+        for (List<String> row : listed(LIBRARIES + " WHERE s NOT IN %s ORDER BY 2, 3")) {
+            String schema = row.get(1);
+            String name = row.get(2);
+            List<String> shown = collations.containsKey(schema)
+                    ? shown("SHOW CREATE LIBRARY " + Identifiers.quoted(schema, name))
+                    : null;
+            if (shown != null) {
+                // It is in UTF-8, and has no types whose collation its schema could say.
+                routines.add(new Program(
+                        "LIBRARY",
+                        schema,
+                        name,
+                        shown.get(2),
+                        shown.get(1),
+                        "utf8mb4",
+                        "utf8mb4_0900_ai_ci",
+                        collations.get(schema),
+                        "",
+                        true));
+            }
+        }
+        routines.addAll(programs(ROUTINES, 2));
+        return routines;
     }
 
     /**

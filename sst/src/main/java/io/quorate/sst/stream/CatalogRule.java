@@ -184,6 +184,10 @@ final class CatalogRule {
 
     /** What follows the name isn't the parameters but a library, where a function isn't stored but loaded. */
     private static void routine(Program routine) {
+        if (routine.kind().equals("LIBRARY")) {
+            program(routine, "LIBRARY").oneOf(Set.of("COMMENT", "LANGUAGE"));
+            return;
+        }
         program(routine, "PROCEDURE", "FUNCTION").sign('(');
     }
 

@@ -30,8 +30,9 @@ final class ProgramMaker {
             SELECT 'VIEW', TABLE_SCHEMA, TABLE_NAME, TABLE_NAME FROM information_schema.VIEWS UNION ALL
             SELECT 'TRIGGER', TRIGGER_SCHEMA, TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS
             UNION ALL
-            SELECT 'EVENT', EVENT_SCHEMA, EVENT_NAME, '' FROM information_schema.EVENTS) all_programs
-            WHERE s NOT IN %s""";
+            SELECT 'EVENT', EVENT_SCHEMA, EVENT_NAME, '' FROM information_schema.EVENTS UNION ALL
+            """ + CatalogReader.LIBRARIES + """
+            ) all_programs WHERE s NOT IN %s""";
 
     private final Session session;
     private final Catalog catalog;

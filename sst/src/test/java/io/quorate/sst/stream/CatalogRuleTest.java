@@ -58,7 +58,7 @@ class CatalogRuleTest {
                 List.of(),
                 List.of(SHOP),
                 List.of(),
-                program.kind().matches("PROCEDURE|FUNCTION") ? one : List.of(),
+                program.kind().matches("PROCEDURE|FUNCTION|LIBRARY") ? one : List.of(),
                 program.kind().equals("VIEW") ? one : List.of(),
                 program.kind().equals("TRIGGER") ? one : List.of(),
                 program.kind().equals("EVENT") ? one : List.of(),
@@ -213,6 +213,20 @@ class CatalogRuleTest {
                 .require();
         of(program("EVENT", DEFINER + "EVENT `p` ON SCHEDULE EVERY 1 DAY STARTS '2026-01-01' DO DELETE FROM t", ""))
                 .require();
+    }
+
+    @Test
+    void libraries() {
+        of(program("LIBRARY", "CREATE LIBRARY `p`\n    COMMENT 'd'\n    LANGUAGE JAVASCRIPT\nAS $$ f() $$", ""))
+                .require();
+        of(program("LIBRARY", "CREATE LIBRARY \"p\"\n    LANGUAGE JAVASCRIPT\nAS $$ f() $$", "ANSI_QUOTES"))
+                .require();
+        for (String create : List.of(
+                "CREATE LIBRARY `q` LANGUAGE JAVASCRIPT AS $$ $$",
+                "CREATE LIBRARY `p` SONAME 'evil.so'",
+                DEFINER + "FUNCTION `p`() RETURNS int RETURN 1")) {
+            refused(of(program("LIBRARY", create, "")));
+        }
     }
 
     @ParameterizedTest
