@@ -9,10 +9,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * EXECUTE and ALTER ROUTINE, which a server grants to whoever creates a routine or a library without having them ({@code
- * automatic_sp_privileges}). The binlog has no statement for that, but says who created the routine, and a replica's
- * own thread grants them to that account (MySQL's {@code sql_parse.cc}, SQLCOM_CREATE_PROCEDURE). The service's account
- * has all rights, so a server to which it applies the statement grants nothing by itself.
+ * EXECUTE and ALTER ROUTINE, which a server grants to whoever creates a routine or a library without having them
+ * ({@code automatic_sp_privileges}). The binlog has no statement for that, but says who created the routine, and a
+ * replica's own thread grants them to that account (MySQL's {@code sql_parse.cc}, SQLCOM_CREATE_PROCEDURE). The
+ * service's account has all rights, so a server to which it applies the statement grants nothing by itself.
  *
  * @param kind PROCEDURE, FUNCTION or LIBRARY
  * @param schema the routine's schema as the statement has it, null when it is the default schema

@@ -500,7 +500,8 @@ class CommandsTest {
         n1.answers("conflicts/9", """
                 {"seqno":9,"verdict":"CONFLICT","met":[],"undone":"undone here",
                 "loser":{"seqno":9,"gtid":"u:4","committed":"now","session":3,"rowCount":1,
-                 "rows":[{"table":"s.t","before":null,"after":{"v":"\\u001b[2J\\u202ea\\nb\\\\c ü"}}]},"winner":null}""");
+                 "rows":[{"table":"s.t","before":null,
+                          "after":{"v":"\\u001b[2J\\u202ea\\nb\\\\c ü"}}]},"winner":null}""");
         assertThat(run("conflicts", "show", "9")).isZero();
         assertThat(printed()).contains("(none) -> (v=\\u001b[2J\\u202ea\\nb\\c ü)");
     }

@@ -56,8 +56,8 @@ public final class ServerObjects {
                 "library",
                 "SELECT CONCAT(s, '.', n), d, l, m, c FROM (SELECT '' AS s, '' AS n, '' AS d, '' AS l, '' AS m, '' AS c"
                         + " FROM DUAL WHERE FALSE /*!90200 UNION ALL SELECT LIBRARY_SCHEMA, LIBRARY_NAME,"
-                        + " LIBRARY_DEFINITION, LANGUAGE, SQL_MODE, LIBRARY_COMMENT FROM information_schema.LIBRARIES */)"
-                        + " all_libraries");
+                        + " LIBRARY_DEFINITION, LANGUAGE, SQL_MODE, LIBRARY_COMMENT FROM information_schema.LIBRARIES"
+                        + " */) all_libraries");
         queries.put(
                 "trigger",
                 "SELECT CONCAT(trigger_schema, '.', trigger_name), event_object_table, event_manipulation,"

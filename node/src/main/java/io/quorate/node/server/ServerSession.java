@@ -148,8 +148,8 @@ public final class ServerSession implements AutoCloseable {
     }
 
     /**
-     * A clone of another server doesn't know what is tagged in this one's history, and would give it out once more; then
-     * what a client commits under it would be taken for history.
+     * A clone of another server doesn't know what is tagged in this one's history, and would give it out once more;
+     * then what a client commits under it would be taken for history.
      */
     private void reserveTagged(Connection connection) throws SQLException {
         GtidSet forgotten = identity.baseline().tagged(identity.server()).minus(ServerAccess.executed(connection));

@@ -41,7 +41,7 @@ class NewerCatalogIT {
                 MySqlServer joiner = start(2)) {
             donor.execute(
                     "CREATE DATABASE a",
-                    "CREATE LIBRARY a.lib COMMENT 'it''s' LANGUAGE JAVASCRIPT AS $$ export function f() {return \"ü;\"}$$",
+                    "CREATE LIBRARY a.lib COMMENT 'it''s' LANGUAGE JAVASCRIPT AS $$ export function f() {}; \"ü\" $$",
                     "CREATE FUNCTION a.f() RETURNS INT LANGUAGE JAVASCRIPT USING (a.lib AS l) AS $$ return 1; $$",
                     "CREATE USER reader@localhost",
                     "GRANT EXECUTE ON LIBRARY a.lib TO reader@localhost",
