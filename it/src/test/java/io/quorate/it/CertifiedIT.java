@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
  * Clients of three nodes that commit by the verdict. More with {@code -Dquorate.seconds=300}, the same again with
  * {@code -Dquorate.seed=S}.
  */
+@Tag("long")
 @Timeout(1800)
 class CertifiedIT {
     private static final int SECONDS = Integer.getInteger("quorate.seconds", 0);
