@@ -8,7 +8,6 @@ import io.quorate.core.Payload;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlDistribution;
 import io.quorate.sandbox.MySqlServer;
-import io.quorate.sandbox.SandboxException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -40,11 +39,7 @@ class CascadesOfTwoKindsIT {
 
     @BeforeAll
     static void find() {
-        try {
-            MySqlDistribution.find("9.7", System.err::println);
-        } catch (SandboxException e) {
-            Assumptions.abort(e.getMessage());
-        }
+        MySqlDistribution.unavailable("9.7").ifPresent(Assumptions::abort);
     }
 
     private static MySqlServer start(String series, int id) {

@@ -174,8 +174,7 @@ final class AuditCommand implements Runnable {
             return version;
         }
         return values.entrySet().stream()
-                .map(e -> (marked.contains(e.getKey()) ? "*" : "") + e.getKey() + "="
-                        + (e.getValue() == null ? "NULL" : Printable.of(e.getValue())))
+                .map(e -> (marked.contains(e.getKey()) ? "*" : "") + e.getKey() + "=" + Printable.value(e.getValue()))
                 .collect(Collectors.joining(", "));
     }
 

@@ -117,7 +117,7 @@ final class ConflictsCommand implements Runnable {
             return "(none)";
         }
         return values.entrySet().stream()
-                .map(e -> e.getKey() + "=" + (e.getValue() == null ? "NULL" : Printable.of(e.getValue())))
+                .map(e -> e.getKey() + "=" + Printable.value(e.getValue()))
                 .collect(Collectors.joining(", ", "(", ")"));
     }
 }

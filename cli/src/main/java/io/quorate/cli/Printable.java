@@ -29,6 +29,11 @@ final class Printable {
         return shown.toString();
     }
 
+    /** A column's value, null as SQL writes it. */
+    static String value(String value) {
+        return value == null ? "NULL" : of(value);
+    }
+
     private static boolean controls(int c) {
         return switch (Character.getType(c)) {
             case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> true;

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
@@ -144,24 +145,22 @@ public final class GtidSet {
 
     /** What is tagged of a source, whatever the tag, as a set of its own. */
     public GtidSet tagged(UUID source) {
-        GtidSet tagged = of(source);
-        tagged.intervals.remove(new Source(source, UNTAGGED));
-        return tagged;
+        return where(each -> each.server.equals(source) && !each.tag.equals(UNTAGGED));
     }
 
     /** What other sources have, tagged or not, as a set of its own. */
     public GtidSet ofOthers(UUID source) {
-        return minus(of(source));
+        return where(each -> !each.server.equals(source));
     }
 
-    private GtidSet of(UUID source) {
-        GtidSet all = new GtidSet();
-        intervals.forEach((each, ranges) -> {
-            if (each.server.equals(source)) {
-                ranges.forEach((from, to) -> all.add(each, from, to));
+    private GtidSet where(Predicate<Source> wanted) {
+        GtidSet part = new GtidSet();
+        intervals.forEach((source, ranges) -> {
+            if (wanted.test(source)) {
+                part.intervals.put(source, new TreeMap<>(ranges));
             }
         });
-        return all;
+        return part;
     }
 
     private NavigableMap<Long, Long> untagged(UUID source) {

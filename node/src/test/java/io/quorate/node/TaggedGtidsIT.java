@@ -7,7 +7,6 @@ import io.quorate.core.GtidSet;
 import io.quorate.core.NodeState;
 import io.quorate.sandbox.MySqlDistribution;
 import io.quorate.sandbox.MySqlServer;
-import io.quorate.sandbox.SandboxException;
 import java.nio.file.Path;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -27,11 +26,7 @@ class TaggedGtidsIT {
 
     @BeforeEach
     void startServer() {
-        try {
-            MySqlDistribution.find("9.7", System.err::println);
-        } catch (SandboxException e) {
-            Assumptions.abort(e.getMessage());
-        }
+        MySqlDistribution.unavailable("9.7").ifPresent(Assumptions::abort);
         mysql = MySqlServer.builder().series("9.7").relaxed().start();
         mysql.execute("CREATE DATABASE a", "CREATE TABLE a.t (id INT PRIMARY KEY)");
         insertTagged("mysqlsh", 1);
@@ -54,6 +49,26 @@ class TaggedGtidsIT {
         return LocalNode.start("tagged", directory, LocalNode.beside(mysql));
     }
 
+    /** A service begins, captures what a client commits, and ends. */
+    private void serves(int id) throws Exception {
+        Node node = start();
+        try {
+            commits(node, id);
+        } finally {
+            node.stop();
+        }
+    }
+
+    /** A service begins, and refuses what a client has committed. */
+    private void refuses(String... parts) throws Exception {
+        Node node = start();
+        try {
+            awaitRefusal(node, parts);
+        } finally {
+            node.stop();
+        }
+    }
+
     /** Waits until the order has what a client commits, so it is captured. */
     private void commits(Node node, int id) throws InterruptedException {
         LocalNode.awaitState(node, NodeState.SYNCED);
@@ -74,19 +89,9 @@ class TaggedGtidsIT {
 
     @Test
     void thoseFromBeforeAreHistoryAndLaterOnesAreRefusedByName() throws Exception {
-        Node first = start();
-        try {
-            commits(first, 10);
-        } finally {
-            first.stop();
-        }
+        serves(10);
         mysql.restart();
-        Node again = start();
-        try {
-            commits(again, 11);
-        } finally {
-            again.stop();
-        }
+        serves(11);
         purge();
         String later = mysql.uuid() + ":mysqlsh:3";
         Node purged = start();
@@ -97,30 +102,15 @@ class TaggedGtidsIT {
         } finally {
             purged.stop();
         }
-        Node refused = start();
-        try {
-            awaitRefusal(refused, later);
-        } finally {
-            refused.stop();
-        }
+        refuses(later);
         purge();
-        Node refusedStill = start();
-        try {
-            awaitRefusal(refusedStill, later, "they are purged");
-        } finally {
-            refusedStill.stop();
-        }
+        refuses(later, "they are purged");
     }
 
     /** As by a clone of a server that never had them: they would be given out again, and taken for history. */
     @Test
     void thoseThatTheServerNoLongerHasAreNotGivenOutAgain() throws Exception {
-        Node first = start();
-        try {
-            commits(first, 10);
-        } finally {
-            first.stop();
-        }
+        serves(10);
         GtidSet executed = GtidSet.parse(
                 mysql.query("SELECT @@GLOBAL.gtid_executed").get(0).get(0));
         GtidSet tagged = executed.tagged(UUID.fromString(mysql.uuid()));

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -70,6 +71,16 @@ public final class MySqlDistribution {
             FOUND.put(named, found);
         }
         return found;
+    }
+
+    /** Why no server of a series can be had, with what to do; empty when one can, which is here then. */
+    public static Optional<String> unavailable(String series) {
+        try {
+            find(series, System.err::println);
+            return Optional.empty();
+        } catch (SandboxException e) {
+            return Optional.of(e.getMessage());
+        }
     }
 
     static MySqlDistribution search(CacheDirectory cache, String series, String home, Consumer<String> progress) {

@@ -152,7 +152,7 @@ public final class ServerSession implements AutoCloseable {
      * then what a client commits under it would be taken for history.
      */
     private void reserveTagged(Connection connection) throws SQLException {
-        GtidSet forgotten = identity.baseline().tagged(identity.server()).minus(ServerAccess.executed(connection));
+        GtidSet forgotten = identity.baseline().tagged(identity.server()).minus(executed);
         if (!forgotten.isEmpty()) {
             ServerAccess.reserve(connection, forgotten);
         }

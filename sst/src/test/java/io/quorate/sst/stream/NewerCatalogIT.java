@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.MySqlDistribution;
 import io.quorate.sandbox.MySqlServer;
-import io.quorate.sandbox.SandboxException;
 import io.quorate.sandbox.ServerObjects;
 import java.sql.Connection;
 import java.util.Map;
@@ -19,11 +18,7 @@ import org.junit.jupiter.api.Timeout;
 class NewerCatalogIT {
     @BeforeAll
     static void find() {
-        try {
-            MySqlDistribution.find("9.7", System.err::println);
-        } catch (SandboxException e) {
-            Assumptions.abort(e.getMessage());
-        }
+        MySqlDistribution.unavailable("9.7").ifPresent(Assumptions::abort);
     }
 
     private static MySqlServer start(int id) {
