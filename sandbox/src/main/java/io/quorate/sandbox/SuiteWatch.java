@@ -75,6 +75,12 @@ final class SuiteWatch {
                 return behind;
             }
             Optional<String> lost = looks % LOOKS_FOR_LOST == 0 ? lost() : Optional.empty();
+            if (looks % LOOKS_FOR_LOST == 0
+                    && notSynced().isEmpty()
+                    && notLevel(writer, marked).isPresent()) {
+                // The mark was void together with a definition of the script, and won't come any more.
+                marked = 0;
+            }
             if (lost.isPresent() || System.nanoTime() > deadline) {
                 return lost.isPresent() ? lost : Optional.of("BEHIND " + behind.get());
             }
@@ -94,17 +100,20 @@ final class SuiteWatch {
     }
 
     private Optional<String> notLevel(long marked) {
-        for (SandboxNode node : sandbox.nodes()) {
-            try {
-                if (node.mysql().queryLong("SELECT value FROM " + SuiteLeftovers.MARKS + ".mark WHERE id = 1")
-                        != marked) {
-                    return Optional.of(node.name() + " hasn't applied everything");
-                }
-            } catch (SandboxException | NumberFormatException e) {
-                return Optional.of(node.name() + " can't be read: " + e.getMessage());
-            }
+        return sandbox.nodes().stream()
+                .map(node -> notLevel(node, marked))
+                .flatMap(Optional::stream)
+                .findFirst();
+    }
+
+    private static Optional<String> notLevel(SandboxNode node, long marked) {
+        try {
+            return node.mysql().queryLong("SELECT value FROM " + SuiteLeftovers.MARKS + ".mark WHERE id = 1") == marked
+                    ? Optional.empty()
+                    : Optional.of(node.name() + " hasn't applied everything");
+        } catch (SandboxException | NumberFormatException e) {
+            return Optional.of(node.name() + " can't be read: " + e.getMessage());
         }
-        return Optional.empty();
     }
 
     /** What differs between the servers, a sentence each. Looked at again before it counts. */

@@ -111,6 +111,9 @@ final class ConflictReader {
 
     private List<Compared> rows(WriteSet w) {
         List<Compared> rows = new ArrayList<>();
+        if (w.voidsDefinition() > 0) {
+            return rows;
+        }
         Map<Long, TableMap> maps = new HashMap<>();
         Payload.Events each = w.payload().events();
         while (rows.size() < ROWS_COMPARED_MAX && each.next()) {

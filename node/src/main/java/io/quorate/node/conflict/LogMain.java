@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -175,6 +176,10 @@ public final class LogMain {
                 line.put("keys", c.writeSet().keys().size());
                 line.put("bytes", c.writeSet().payload().size());
                 line.put("transaction", t);
+                if (c.writeSet().voidsDefinition() > 0) {
+                    line.put("voids", c.writeSet().voidsDefinition());
+                    line.put("voidsBuilt", c.writeSet().voidsBuilt());
+                }
                 out.println(json.writeValueAsString(line));
             } else {
                 print(c, t);
@@ -191,6 +196,11 @@ public final class LogMain {
                 + c.writeSet().lastSeen() + "  " + t.rowCount() + " rows");
         if (t.statement() != null) {
             out.println("    " + t.statement());
+        }
+        if (c.writeSet().voidsDefinition() > 0) {
+            long[] built = c.writeSet().voidsBuilt();
+            out.println("    the definition at seqno " + c.writeSet().voidsDefinition() + " is void"
+                    + (built.length == 0 ? "" : ", and what was built on it: " + Arrays.toString(built)));
         }
         for (ConflictAnswer.Row row : t.rows()) {
             out.println("    " + row.table() + "  " + row.before() + " -> " + row.after());

@@ -216,6 +216,15 @@ class ConflictReaderTest {
         assertThat(read.statement()).isNull();
     }
 
+    /** Its payload is no events, and the command that dumps a cache once ended there. */
+    @Test
+    void theVerdictThatADefinitionIsVoidHasNoRows() {
+        WriteSet voids = WriteSet.voids(4, new long[] {5, 6, 7, 8}, 0);
+        Certified verdict = new Certified(9, Verdict.PASSED, 0, 8, new LogPosition(1, 9), true, voids);
+        assertThat(reader.read(verdict).rows()).isEmpty();
+        assertThat(reader.read(verdict).statement()).isNull();
+    }
+
     @Test
     void ofManyRowsItShowsTheFirst() {
         int[] values = new int[20];
