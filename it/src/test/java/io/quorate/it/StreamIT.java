@@ -31,6 +31,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Full copies row by row, in pieces of different moments, while clients write to the rows that are copied. */
+@Tag("long")
 @Timeout(900)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class StreamIT {
@@ -197,7 +198,6 @@ class StreamIT {
 
     /** It goes on where it was: no piece comes twice that was here, and another node gives what is missing. */
     @Test
-    @Tag("long")
     @Order(2)
     void aNodeThatWasAwayTooLongGetsACopyThatGoesOnWhoeverDies() throws Exception {
         // The writers keep book from nothing on.
@@ -247,7 +247,6 @@ class StreamIT {
     }
 
     @Test
-    @Tag("long")
     @Order(3)
     void tablesThatAreChangedMeanwhileAreCopiedAsTheyBecame() throws Exception {
         cluster.kill(3, Part.SERVICE);
