@@ -27,9 +27,9 @@ final class Load implements AutoCloseable {
             "CREATE TABLE load_test.ledger (writer INT, n INT, touched INT NOT NULL, note VARCHAR(100),"
                     + " PRIMARY KEY (writer, n), UNIQUE KEY note (note), KEY touched (touched))";
 
-    private static final int PAUSE_MILLIS = 50;
+    private static final int PAUSE_MILLIS = 100;
     /** Where something else is what is tried: each transaction is work for all nodes, and their services are cold. */
-    private static final int BACKGROUND_PAUSE_MILLIS = 150;
+    private static final int BACKGROUND_PAUSE_MILLIS = 200;
 
     /** A connection of an ordinary account to the server of a node. */
     interface Servers {

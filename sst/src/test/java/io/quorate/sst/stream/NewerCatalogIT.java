@@ -7,6 +7,7 @@ import io.quorate.sandbox.MySqlDistribution;
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.ServerObjects;
 import java.sql.Connection;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -31,7 +32,7 @@ class NewerCatalogIT {
     }
 
     @Test
-    void librariesAndForeignKeysToWhatIsNotUniqueAreCopied() throws Exception {
+    void whatOlderServersDontHaveIsCopied() throws Exception {
         try (MySqlServer donor = start(1);
                 MySqlServer joiner = start(2)) {
             donor.execute(
@@ -42,7 +43,12 @@ class NewerCatalogIT {
                     "GRANT EXECUTE ON LIBRARY a.lib TO reader@localhost",
                     "SET SESSION restrict_fk_on_non_standard_key = OFF",
                     "CREATE TABLE a.p (id INT PRIMARY KEY, x INT, KEY (x))",
-                    "CREATE TABLE a.c (id INT PRIMARY KEY, x INT, FOREIGN KEY (x) REFERENCES a.p (x))");
+                    "CREATE TABLE a.c (id INT PRIMARY KEY, x INT, FOREIGN KEY (x) REFERENCES a.p (x))",
+                    // Named so that it is made before what it is made from.
+                    "CREATE MATERIALIZED VIEW a.m AS SELECT id, x FROM a.p",
+                    "CREATE VIEW a.a AS SELECT id FROM a.m",
+                    "CREATE JSON RELATIONAL DUALITY VIEW a.j AS SELECT JSON_DUALITY_OBJECT("
+                            + "WITH (INSERT) '_id': id, 'x': x) FROM a.c");
             joiner.execute("CREATE DATABASE own", "CREATE LIBRARY own.lib LANGUAGE JAVASCRIPT AS $$ $$");
             Catalog catalog;
             try (Connection connection = donor.connect()) {
@@ -66,6 +72,9 @@ class NewerCatalogIT {
                 assertThat(restore.replaceRest(connection, "root")).isEmpty();
             }
             assertSame(donor, joiner);
+            for (String view : List.of("a.m", "a.a", "a.j")) {
+                assertThat(joiner.query("SHOW CREATE VIEW " + view)).isEqualTo(donor.query("SHOW CREATE VIEW " + view));
+            }
             assertThat(joiner.query("SHOW CREATE LIBRARY a.lib")).isEqualTo(donor.query("SHOW CREATE LIBRARY a.lib"));
             assertThat(joiner.query("SHOW CREATE TABLE a.c")).isEqualTo(donor.query("SHOW CREATE TABLE a.c"));
         }
