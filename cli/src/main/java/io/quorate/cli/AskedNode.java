@@ -153,7 +153,7 @@ public final class AskedNode {
     }
 
     private String silent() {
-        return "no node answers at " + address + "; name one with --http";
+        return "no node answers at " + address + ": it is starting, is down, or has another address (--http)";
     }
 
     private URI uri(String path) {
