@@ -31,7 +31,8 @@ public final class DefinitionText {
     private static final Set<String> DEFINED_BY = Set.of("VIEW", "PROCEDURE", "FUNCTION", "TRIGGER", "EVENT");
     private static final Set<String> ALTERED_BY = Set.of("VIEW", "EVENT");
     /** Words with which such a definition may go on before the word for its kind. */
-    private static final Set<String> PREAMBLES = Set.of("OR", "ALGORITHM", "DEFINER", "SQL", "AGGREGATE");
+    /** Before which a definer has to stand: SQL SECURITY, and JSON RELATIONAL DUALITY. */
+    private static final Set<String> AFTER_DEFINER = Set.of("SQL", "JSON");
 
     private final String text;
     private final SqlTokens tokens;
@@ -81,7 +82,7 @@ public final class DefinitionText {
     /** Where the word is that says which kind of view or program is defined; 0 where it is none. */
     private int object() {
         boolean defines = word(0).equals("CREATE") || word(0).equals("ALTER");
-        if (!defines || !(DEFINED_BY.contains(word(1)) || PREAMBLES.contains(word(1)))) {
+        if (!defines || !(DEFINED_BY.contains(word(1)) || StatementParser.PREAMBLES.contains(word(1)))) {
             return 0;
         }
         int at = 1;
@@ -260,7 +261,7 @@ public final class DefinitionText {
             if (word(i).equals("DEFINER")) {
                 return text;
             }
-            before = before == object && word(i).equals("SQL") ? i : before;
+            before = before == object && AFTER_DEFINER.contains(word(i)) ? i : before;
         }
         int at = tokens.peek(before).from();
         return text.substring(0, at) + "DEFINER = " + definer + " " + text.substring(at);

@@ -19,8 +19,9 @@ final class StatementParser {
             Set.of("USER", "ROLE", "VIEW", "TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "SERVER", "DATABASE", "SCHEMA");
     /** A statement on these is logged alike whether it changed something or not. */
     private static final Set<String> NOT_ATOMIC = Set.of("USER", "ROLE", "SERVER");
-    /** Words with which a view's or a routine's definition may begin, before the word for its kind. */
-    private static final Set<String> PREAMBLES = Set.of("OR", "ALGORITHM", "DEFINER", "SQL", "AGGREGATE");
+    /** Words with which a view's or a routine's definition may begin, before its kind; the last two in 9.x. */
+    static final Set<String> PREAMBLES =
+            Set.of("OR", "ALGORITHM", "DEFINER", "SQL", "AGGREGATE", "JSON", "MATERIALIZED");
 
     /**
      * In an ALTER TABLE: columns or partitions may be removed with their content. DROP INDEX and the like count too.

@@ -75,6 +75,7 @@ class DefinitionTextTest {
             value = {
                 "CREATE VIEW v AS SELECT * FROM t|true",
                 "CREATE OR REPLACE SQL SECURITY INVOKER VIEW v AS SELECT t.* FROM t|true",
+                "CREATE MATERIALIZED VIEW v AS SELECT * FROM t|true",
                 "ALTER VIEW v AS TABLE t|true",
                 "CREATE VIEW v AS SELECT a FROM t NATURAL JOIN u|true",
                 "CREATE VIEW v AS SELECT id, a FROM t|false",
@@ -161,6 +162,9 @@ class DefinitionTextTest {
                 "CREATE VIEW v AS SELECT 1|CREATE DEFINER = a VIEW v AS SELECT 1",
                 "CREATE OR REPLACE ALGORITHM = MERGE SQL SECURITY INVOKER VIEW v AS SELECT 1"
                         + "|CREATE OR REPLACE ALGORITHM = MERGE DEFINER = a SQL SECURITY INVOKER VIEW v AS SELECT 1",
+                "CREATE MATERIALIZED VIEW v AS SELECT 1|CREATE MATERIALIZED DEFINER = a VIEW v AS SELECT 1",
+                "CREATE JSON RELATIONAL DUALITY VIEW v AS SELECT 1"
+                        + "|CREATE DEFINER = a JSON RELATIONAL DUALITY VIEW v AS SELECT 1",
                 "CREATE DEFINER = b PROCEDURE p() SELECT 1|CREATE DEFINER = b PROCEDURE p() SELECT 1",
                 "CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET @a = 1"
                         + "|CREATE DEFINER = a TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET @a = 1",

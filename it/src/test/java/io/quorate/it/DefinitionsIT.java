@@ -4,6 +4,12 @@ package io.quorate.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.Sandbox.Part;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -541,5 +547,41 @@ class DefinitionsIT {
         cluster.post(1, "/actuator/transfer", "{\"action\": \"resume\"}");
         cluster.awaitQuery(2, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 't'", "0");
         cluster.assertConverged();
+    }
+
+    /** Files are not in the binlog. Who has imported them alone gets a copy, and nobody can read the others' table. */
+    @Test
+    @Tag("long")
+    @Order(16)
+    void aTablespaceIsImportedWhereItsFilesAre() throws Exception {
+        schema.begin(List.of(T, ONE));
+        Path exported = Files.createDirectory(cluster.mysql(1).directory().resolve("exported"));
+        try (Connection connection = cluster.mysql(1).connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("FLUSH TABLES d.t FOR EXPORT");
+            copyTablespace(cluster.mysql(1).dataDirectory().resolve("d"), exported);
+            statement.execute("UNLOCK TABLES");
+        }
+        long before = cluster.lastOrdered(1);
+        schema.run(1, List.of("ALTER TABLE t DISCARD TABLESPACE"));
+        cluster.awaitOrdered(1, before);
+        copyTablespace(exported, cluster.mysql(1).dataDirectory().resolve("d"));
+        schema.run(1, List.of("ALTER TABLE t IMPORT TABLESPACE"));
+        assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(1).contains("IMPORT TABLESPACE, or drop it")))
+                .as(cluster.reason(1))
+                .isTrue();
+        for (int node = 2; node <= 3; node++) {
+            copyTablespace(exported, cluster.mysql(node).dataDirectory().resolve("d"));
+        }
+        schema.run(2, List.of("ALTER TABLE t IMPORT TABLESPACE"));
+        cluster.awaitState(1, "SYNCED");
+        cluster.assertConverged();
+        assertThat(schema.rows(1, "t")).isEqualTo("1:1");
+    }
+
+    private static void copyTablespace(Path from, Path to) throws IOException {
+        for (String file : List.of("t.ibd", "t.cfg")) {
+            Files.copy(from.resolve(file), to.resolve(file), StandardCopyOption.REPLACE_EXISTING);
+        }
     }
 }

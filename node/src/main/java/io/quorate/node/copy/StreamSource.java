@@ -40,6 +40,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
@@ -64,6 +65,8 @@ final class StreamSource implements GivenCopies {
     private static final int LOCKED = 1205;
 
     private static final int REDEFINED = 1412;
+    /** ER_TABLESPACE_MISSING, ER_TABLESPACE_DISCARDED: nobody can read the table before it is imported. */
+    private static final Set<Integer> WITHOUT_ROWS = Set.of(1812, 1814);
 
     private final NodeProperties properties;
     private final ServerAccess access;
@@ -178,6 +181,12 @@ final class StreamSource implements GivenCopies {
             awaitExecuted(connection, server, ordered);
             return reading.read(connection, server);
         } catch (SQLException e) {
+            if (WITHOUT_ROWS.contains(e.getErrorCode())) {
+                throw refused(
+                        ErrorCode.COPY_REFUSED,
+                        "can't read " + TableName.some(tables) + ": " + e.getMessage() + "; put its files into the data"
+                                + " directories of all servers and ALTER TABLE ... IMPORT TABLESPACE, or drop it");
+            }
             throw e.getErrorCode() == REDEFINED || e.getErrorCode() == LOCKED
                     ? refused(ErrorCode.COPY_TOO_EARLY, "can't read " + tables + " now: " + e.getMessage())
                     : refused(ErrorCode.COPY_NO_DONOR, access.unreachable(e).getMessage());

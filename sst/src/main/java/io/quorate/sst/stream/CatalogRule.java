@@ -177,6 +177,8 @@ final class CatalogRule {
         return new StatementRule(program.create(), mode)
                 .words("CREATE")
                 .definer()
+                // A view of 9.4 and later.
+                .perhaps("JSON", "RELATIONAL", "DUALITY")
                 .words(program.kind())
                 .perhaps("IF", "NOT", "EXISTS")
                 .name(program.schema(), program.name());

@@ -64,6 +64,8 @@ final class StatementRule {
                 words("ALGORITHM").sign('=').oneOf(Set.of("UNDEFINED", "MERGE", "TEMPTABLE"));
             } else if (in.peek().isWord("SQL")) {
                 words("SQL", "SECURITY").oneOf(Set.of("DEFINER", "INVOKER"));
+            } else if (in.peek().isWord("MATERIALIZED")) {
+                in.next();
             } else {
                 return this;
             }
