@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.Sandbox.Part;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -565,6 +566,13 @@ class DefinitionsIT {
         long before = cluster.lastOrdered(1);
         schema.run(1, List.of("ALTER TABLE t DISCARD TABLESPACE"));
         cluster.awaitOrdered(1, before);
+        // An audit doesn't wait for it.
+        assertThat(cluster.post(2, "/actuator/audit", "{\"action\": \"start\"}"))
+                .contains("\"done\":true");
+        assertThat(Cluster.within(Cluster.LIMIT, () -> !audit(2).contains("\"ended\":null")))
+                .as(audit(2))
+                .isTrue();
+        assertThat(audit(2)).contains("Tablespace has been discarded for table");
         copyTablespace(exported, cluster.mysql(1).dataDirectory().resolve("d"));
         schema.run(1, List.of("ALTER TABLE t IMPORT TABLESPACE"));
         assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(1).contains("IMPORT TABLESPACE, or drop it")))
@@ -577,6 +585,18 @@ class DefinitionsIT {
         cluster.awaitState(1, "SYNCED");
         cluster.assertConverged();
         assertThat(schema.rows(1, "t")).isEqualTo("1:1");
+    }
+
+    /** The audit of a node, as it shows it. */
+    private static String audit(int node) {
+        try {
+            return cluster.http(node, "/actuator/audit");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "";
+        }
     }
 
     private static void copyTablespace(Path from, Path to) throws IOException {

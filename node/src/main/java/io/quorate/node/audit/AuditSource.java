@@ -194,6 +194,10 @@ public final class AuditSource implements AutoCloseable {
         if (table == null) {
             return new End(null, 0, "it was dropped meanwhile");
         }
+        String unreadable = question.from() == null ? table.unreadable(server) : null;
+        if (unreadable != null) {
+            return new End(null, 0, unreadable);
+        }
         AuditedTable.Estimate estimate = table.estimate(server);
         if (!table.hasKey()) {
             long most = properties.audit().keylessRowsMax();

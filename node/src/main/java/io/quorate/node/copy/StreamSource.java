@@ -40,7 +40,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
@@ -65,8 +64,6 @@ final class StreamSource implements GivenCopies {
     private static final int LOCKED = 1205;
 
     private static final int REDEFINED = 1412;
-    /** ER_TABLESPACE_MISSING, ER_TABLESPACE_DISCARDED: nobody can read the table before it is imported. */
-    private static final Set<Integer> WITHOUT_ROWS = Set.of(1812, 1814);
 
     private final NodeProperties properties;
     private final ServerAccess access;
@@ -181,7 +178,7 @@ final class StreamSource implements GivenCopies {
             awaitExecuted(connection, server, ordered);
             return reading.read(connection, server);
         } catch (SQLException e) {
-            if (WITHOUT_ROWS.contains(e.getErrorCode())) {
+            if (AuditedTable.lacksTablespace(e)) {
                 throw refused(
                         ErrorCode.COPY_REFUSED,
                         "can't read " + TableName.some(tables) + ": " + e.getMessage() + "; put its files into the data"

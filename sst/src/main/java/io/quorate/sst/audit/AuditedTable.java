@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -30,6 +31,8 @@ public final class AuditedTable {
     private static final Pattern SEES_TRIGGERS =
             Pattern.compile("GRANT [^`]*\\b(TRIGGER|ALL PRIVILEGES)\\b[^`]* ON \\*\\.\\* TO ");
     private static final int NO_SUCH_TABLE = 1146;
+    /** ER_TABLESPACE_MISSING, ER_TABLESPACE_DISCARDED. */
+    private static final Set<Integer> NO_TABLESPACE = Set.of(1812, 1814);
     /** Ten times what the largest stretch has. */
     private static final int KEYED_ROWS_MAX = 1_000_000;
     /** Half of what the answer may have, with the quotes around each. */
@@ -278,6 +281,25 @@ public final class AuditedTable {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
             return row.next() ? row.getString(1) : null;
+        }
+    }
+
+    /** Whether nobody can read a table before somebody imports its tablespace. */
+    public static boolean lacksTablespace(SQLException e) {
+        return NO_TABLESPACE.contains(e.getErrorCode());
+    }
+
+    /** Why nobody can read its rows; null where they can be read. */
+    public String unreadable(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet any = statement.executeQuery("SELECT 1" + from() + " LIMIT 1")) {
+            any.next();
+            return null;
+        } catch (SQLException e) {
+            if (lacksTablespace(e)) {
+                return e.getMessage();
+            }
+            throw e;
         }
     }
 
