@@ -45,7 +45,7 @@ final class NodeProgram {
                 .redirectOutput(output.toFile())
                 .start();
         try {
-            assertThat(process.waitFor(180, TimeUnit.SECONDS)).as("it ends").isTrue();
+            assertThat(process.waitFor(400, TimeUnit.SECONDS)).as("it ends").isTrue();
             String printed = Files.readString(output);
             assertThat(process.exitValue()).as(printed).isEqualTo(exit);
             return printed;
