@@ -30,7 +30,6 @@ public final class DefinitionText {
 
     private static final Set<String> DEFINED_BY = Set.of("VIEW", "PROCEDURE", "FUNCTION", "TRIGGER", "EVENT");
     private static final Set<String> ALTERED_BY = Set.of("VIEW", "EVENT");
-    /** Words with which such a definition may go on before the word for its kind. */
     /** Before which a definer has to stand: SQL SECURITY, and JSON RELATIONAL DUALITY. */
     private static final Set<String> AFTER_DEFINER = Set.of("SQL", "JSON");
 

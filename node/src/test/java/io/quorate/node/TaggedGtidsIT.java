@@ -86,7 +86,7 @@ class TaggedGtidsIT {
     }
 
     private GtidSet executed() {
-        return GtidSet.parse(mysql.query("SELECT @@GLOBAL.gtid_executed").get(0).get(0));
+        return GtidSet.parse(mysql.queryOne("SELECT @@GLOBAL.gtid_executed"));
     }
 
     private void purge() {

@@ -74,10 +74,9 @@ final class SuiteWatch {
             if (behind.isEmpty()) {
                 return behind;
             }
-            Optional<String> lost = looks % LOOKS_FOR_LOST == 0 ? lost() : Optional.empty();
-            if (looks % LOOKS_FOR_LOST == 0
-                    && notSynced().isEmpty()
-                    && notLevel(writer, marked).isPresent()) {
+            boolean closer = looks % LOOKS_FOR_LOST == 0;
+            Optional<String> lost = closer ? lost() : Optional.empty();
+            if (closer && notLevel(writer, marked).isPresent() && notSynced().isEmpty()) {
                 // The mark was void together with a definition of the script, and won't come any more.
                 marked = 0;
             }
