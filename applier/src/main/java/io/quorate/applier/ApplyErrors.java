@@ -30,6 +30,7 @@ final class ApplyErrors {
                 switch (SqlErrors.of(e)) {
                     case MISMATCH -> ErrorCode.UNDO_MISMATCH;
                     case SCHEMA, REFUSED -> ErrorCode.UNDO_IMPOSSIBLE;
+                    case DENIED -> ErrorCode.RIGHT_LACKING;
                     default -> ErrorCode.APPLY_FAILED;
                 };
         return new QuorateException(
@@ -59,6 +60,7 @@ final class ApplyErrors {
                 switch (SqlErrors.of(e)) {
                     case MISMATCH, REFUSED -> ErrorCode.APPLY_MISMATCH;
                     case SCHEMA -> SqlErrors.isMissing(e) ? ErrorCode.TABLE_MISSING : ErrorCode.SCHEMA_MISMATCH;
+                    case DENIED -> ErrorCode.RIGHT_LACKING;
                     default -> ErrorCode.APPLY_FAILED;
                 };
         return failed(code, writeSet, e);
@@ -67,6 +69,12 @@ final class ApplyErrors {
     /** A definition that others have. */
     static QuorateException refused(Certified definition, SQLException e) {
         return failed(ErrorCode.DEFINITION_REFUSED, definition, e);
+    }
+
+    /** In what is no single writeset's. */
+    static QuorateException failed(SQLException e) {
+        ErrorCode code = SqlErrors.of(e) == SqlErrors.DENIED ? ErrorCode.RIGHT_LACKING : ErrorCode.APPLY_FAILED;
+        return new QuorateException(code, describe(e), e);
     }
 
     private static QuorateException failed(ErrorCode code, Certified writeSet, SQLException e) {

@@ -21,7 +21,9 @@ enum SqlErrors {
     SCHEMA,
     /** What the server holds stands against the change: a value, a constraint, a name that is taken or missing. */
     REFUSED,
-    /** The server itself can't: space, memory, files, libraries, or what this service's account may not do. */
+    /** This service's account may not do it. */
+    DENIED,
+    /** The server itself can't: space, memory, files, libraries. */
     UNABLE,
     /** Anything else. */
     OTHER;
@@ -56,8 +58,12 @@ enum SqlErrors {
             // Disks, files, and memory.
             case 1016, 1017, 1021, 1023, 1024, 1026, 1030, 1034, 1036, 1037, 1038, 1041, 1114, 1194, 1195, 1206, 1878 ->
                 UNABLE;
-            // Privileges; a packet that is too large; too many connections or threads.
-            case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1419, 1153, 1040, 1135 -> UNABLE;
+            // On a database, a login, on a table, on a column, on everything, on a routine, to create accounts, to
+            // create
+            // functions and triggers while there is a binlog.
+            case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1419 -> DENIED;
+            // A packet that is too large; too many connections or threads.
+            case 1153, 1040, 1135 -> UNABLE;
             // Libraries, engines, plugins and features that aren't there.
             case 1126, 1127, 1128, 1286, 1289, 1524 -> UNABLE;
             default -> isConnectionFailure(e) ? CONNECTION : isOfFiles(e) ? UNABLE : OTHER;
@@ -69,6 +75,11 @@ enum SqlErrors {
         return e.getErrorCode() == 1146 || e.getErrorCode() == 1049;
     }
 
+    /** Whether a function isn't made because its creator isn't trusted with the binlog. */
+    static boolean isDistrust(SQLException e) {
+        return e.getErrorCode() == 1418 || e.getErrorCode() == 1419;
+    }
+
     /** Whether a row that is to be changed isn't there. */
     static boolean isMissingRow(SQLException e) {
         return e.getErrorCode() == 1032;
@@ -78,7 +89,7 @@ enum SqlErrors {
     static boolean isAboutContents(SQLException e) {
         return switch (of(e)) {
             case MISMATCH, SCHEMA, REFUSED -> true;
-            case LOCK, READ_ONLY, CONNECTION, MIXED_ENGINES, UNABLE, OTHER -> false;
+            case LOCK, READ_ONLY, CONNECTION, MIXED_ENGINES, DENIED, UNABLE, OTHER -> false;
         };
     }
 

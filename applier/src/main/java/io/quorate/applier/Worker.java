@@ -90,7 +90,7 @@ final class Worker implements Runnable {
             if (SqlErrors.of(e) == SqlErrors.CONNECTION) {
                 context.stop().databaseLost(e);
             } else {
-                context.stop().failed(new QuorateException(ErrorCode.APPLY_FAILED, ApplyErrors.describe(e), e));
+                context.stop().failed(ApplyErrors.failed(e));
             }
         }
     }

@@ -28,6 +28,12 @@ public enum ErrorCode {
             "give this cluster another name (quorate.cluster), or run DROP DATABASE IF EXISTS quorate; RESET MASTER;"
                     + " on the server, after which it counts as one that was never a node's"),
 
+    RIGHT_LACKING(
+            1006,
+            Kind.RETRYABLE,
+            "grant the service's account what the server's message asks for, and for a GRANT what that grants, WITH"
+                    + " GRANT OPTION (docs/accounts.md has a statement with all of it); the node goes on by itself"),
+
     STATEMENT_FORMAT(2001, Kind.FATAL, "set binlog_format=ROW for that client, then rebuild this node"),
     UNSUPPORTED_EVENT(
             2002,

@@ -242,6 +242,7 @@ class DefinitionsIT {
     @BeforeAll
     static void start() throws Exception {
         cluster = Cluster.start(3, Map.of("quorate.sst.method", "stream", "quorate.ddl.fence-max", "8s"));
+        ServiceRights.asThePageSays(cluster);
         schema = new Definitions(cluster);
     }
 
@@ -448,6 +449,38 @@ class DefinitionsIT {
         OrderedFirstCases cases = new OrderedFirstCases(cluster);
         cases.whoIsAwayIsNamedAndNothingHappens();
         cases.fencesOfANodeThatIsGoneAreLifted();
+    }
+
+    /** What another node's client may do, this node's service may not: nothing is lost, and nobody has to start it. */
+    @Test
+    @Order(11)
+    void aDefinitionForWhichARightIsLackingIsRunOnceThatIsGranted() throws Exception {
+        schema.begin(List.of(T, ONE));
+        // Which the account itself needs for nothing here, but GRANT ALL takes it.
+        ServiceRights.revoke(cluster.mysql(2), "EVENT");
+        schema.run(
+                1,
+                List.of(
+                        "CREATE FUNCTION one() RETURNS INT DETERMINISTIC RETURN 1",
+                        "SET GLOBAL log_bin_trust_function_creators = ON",
+                        "CREATE FUNCTION d.anything() RETURNS DOUBLE RETURN RAND()",
+                        "SET GLOBAL log_bin_trust_function_creators = OFF",
+                        "CREATE USER later@localhost",
+                        "GRANT ALL ON d.* TO later@localhost WITH GRANT OPTION",
+                        "CREATE DEFINER = later@localhost VIEW seen AS SELECT * FROM t",
+                        "INSERT INTO t VALUES (5, 5)"));
+        assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(2).contains("QRT-1006")))
+                .isTrue();
+        assertThat(cluster.reason(2)).contains("GRANT ALL PRIVILEGES ON `d`.*", "later");
+        assertThat(cluster.state(2)).isEqualTo("CONNECTED");
+        assertThat(schema.rows(2, "t")).doesNotContain("5:5");
+
+        ServiceRights.grant(cluster.mysql(2), "EVENT");
+        cluster.awaitState(2, "SYNCED");
+        cluster.assertConverged();
+        assertThat(cluster.mysql(2).queryOne("SELECT d.one()")).isEqualTo("1");
+        schema.run(2, List.of("DROP USER later@localhost"));
+        cluster.assertConverged();
     }
 
     /** Its children are not in the binlog, and when it is undone nothing on the server says that there were any. */

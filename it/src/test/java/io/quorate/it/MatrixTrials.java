@@ -116,6 +116,7 @@ class MatrixTrials {
         Map<String, String> set = Map.of("quorate.sst.method", "stream", "quorate.ddl.fence-max", "8s");
         if (NEWER == 0) {
             cluster = Cluster.start(3, set);
+            ServiceRights.asThePageSays(cluster);
         } else {
             cluster = Cluster.create(3, set, new MySqlSeries("8.0", Map.of(NEWER, "9.7")));
             cluster.start();

@@ -59,6 +59,7 @@ class ReplicationIT {
                         "quorate.jvm", "-Xmx160m",
                         "quorate.tracing.endpoint", collector.endpoint(),
                         "quorate.tracing.sample", "1"));
+        ServiceRights.asThePageSays(cluster);
     }
 
     @AfterAll

@@ -38,7 +38,7 @@ final class ServerKind implements NodeKind {
 
     static ServerKind of(NodeProperties properties, SslBundles bundles, Opened opened) {
         ServerAccess access = opened.add(new ServerAccess(properties, ServerTlsFiles.of(properties, bundles)));
-        ServerLink.checkNow(access);
+        ServerLink.checkNow(access, properties.sst());
         return new ServerKind(properties, access);
     }
 

@@ -27,7 +27,7 @@ public final class CertificateAuthority {
     /** @param directory where it keeps its files; must be empty */
     public CertificateAuthority(Path directory) {
         this.directory = directory.toAbsolutePath();
-        keytool("-genkeypair", "-alias", "ca", "-dname", "CN=authority of a trial", "-keyalg", "RSA", "-ext", "bc:c");
+        makeKeys("ca", "authority of a trial", "-ext", "bc:c");
         keytool("-exportcert", "-rfc", "-alias", "ca", "-file", certificate().toString());
     }
 
@@ -45,7 +45,7 @@ public final class CertificateAuthority {
     public Issued issue(String name, String names) {
         Path request = directory.resolve(name + ".csr");
         Path certificate = directory.resolve(name + ".pem");
-        keytool("-genkeypair", "-alias", name, "-dname", "CN=" + name, "-keyalg", "RSA");
+        makeKeys(name, name);
         keytool("-certreq", "-alias", name, "-file", request.toString());
         keytool(
                 "-gencert",
@@ -59,6 +59,13 @@ public final class CertificateAuthority {
                 "-ext",
                 "san=" + names);
         return new Issued(certificate, writeKey(name));
+    }
+
+    private void makeKeys(String alias, String name, String... more) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "-genkeypair", "-alias", alias, "-dname", "CN=" + name, "-keyalg", "EC", "-groupname", "secp256r1"));
+        arguments.addAll(List.of(more));
+        keytool(arguments.toArray(String[]::new));
     }
 
     private Path writeKey(String name) {
@@ -83,7 +90,7 @@ public final class CertificateAuthority {
 
     private void keytool(String... arguments) {
         List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString()));
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-J-XX:TieredStopAtLevel=1"));
         command.addAll(List.of(arguments));
         command.addAll(List.of("-keystore", store().toString(), "-storetype", "PKCS12", "-storepass", PASSWORD));
         Command.Result result = Command.run(LIMIT, command);

@@ -92,7 +92,11 @@ final class Applying implements AutoCloseable {
 
         @Override
         public void failed(QuorateException cause) {
-            ports.events().accept(new NodeEvent.Failed(cause));
+            if (cause.code().isRetryable()) {
+                signals.refused(cause);
+            } else {
+                ports.events().accept(new NodeEvent.Failed(cause));
+            }
         }
 
         @Override

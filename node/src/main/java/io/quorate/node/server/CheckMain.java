@@ -24,6 +24,10 @@ import tools.jackson.databind.json.JsonMapper;
 public final class CheckMain {
     static final String PASSWORD = "QUORATE_MYSQL_PASSWORD";
 
+    private static final int ACCESS_DENIED = 1045;
+    private static final String WAY_IN = "\n  " + PASSWORD + " in the environment has the account's password;"
+            + " docs/accounts.md has the statements that make the account";
+
     private CheckMain() {}
 
     public static int run(String[] arguments, PrintStream out, PrintStream err) {
@@ -45,7 +49,8 @@ public final class CheckMain {
         } catch (SQLException e) {
             err.println("quorate: "
                     + ServerAccess.unreachable(arguments[2] + "@" + arguments[1], e)
-                            .detail());
+                            .detail()
+                    + (e.getErrorCode() == ACCESS_DENIED ? WAY_IN : ""));
             return 1;
         } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
             err.println("quorate: " + e.getMessage());
@@ -62,7 +67,7 @@ public final class CheckMain {
         properties.putAll(tls.tls().driverProperties());
         try (Connection connection = DriverManager.getConnection("jdbc:mysql://" + address + "/", properties)) {
             List<Finding> wrong = ServerCheck.findingsOfNew(connection);
-            List<Finding> advice = new ArrayList<>(AccountAdvice.findings(connection));
+            List<Finding> advice = new ArrayList<>(AccountAdvice.findings(connection, true));
             advice.addAll(VersionAdvice.findings(connection));
             advice.addAll(SchemaAdvice.findings(connection));
             if (asJson) {

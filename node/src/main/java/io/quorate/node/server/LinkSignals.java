@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.server;
 
+import io.quorate.core.QuorateException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -21,6 +22,7 @@ public final class LinkSignals {
     private boolean handOver;
     private boolean closed;
     private String lost;
+    private QuorateException refused;
 
     /** What the link is to do now. */
     public enum Task {
@@ -142,10 +144,19 @@ public final class LinkSignals {
         set(() -> lost = why);
     }
 
+    /** The server refuses what the session does, so the session is lost; it is worth trying again. */
+    void refused(QuorateException why) {
+        set(() -> {
+            lost = why.getMessage();
+            refused = why;
+        });
+    }
+
     /** A new session begins. */
     void begin() {
         set(() -> {
             lost = null;
+            refused = null;
             held = false;
         });
     }
@@ -155,6 +166,16 @@ public final class LinkSignals {
         lock.lock();
         try {
             return lost;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What the server has refused to the last session; null when it was lost for another reason, or wasn't. */
+    QuorateException refusal() {
+        lock.lock();
+        try {
+            return refused;
         } finally {
             lock.unlock();
         }

@@ -371,13 +371,34 @@ public final class ServerAccess implements AutoCloseable {
         return ask(connection, "SELECT CURRENT_USER()");
     }
 
+    /** All that a connection's account has been granted, as the server says it. */
+    static String grants(Connection connection) throws SQLException {
+        StringBuilder grants = new StringBuilder();
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SHOW GRANTS")) {
+            while (rows.next()) {
+                grants.append(rows.getString(1)).append('\n');
+            }
+        }
+        return grants.toString();
+    }
+
     /** The privileges on everything that a connection's account has, without those of roles. */
     public static Set<String> privileges(Connection connection) throws SQLException {
+        return privileges(connection, "");
+    }
+
+    /** Those of them that the account may pass on. */
+    static Set<String> grantablePrivileges(Connection connection) throws SQLException {
+        return privileges(connection, " AND IS_GRANTABLE = 'YES'");
+    }
+
+    private static Set<String> privileges(Connection connection, String which) throws SQLException {
         String account = account(connection);
         int at = account.lastIndexOf('@');
         Set<String> privileges = new TreeSet<>();
         try (PreparedStatement statement = connection.prepareStatement(
-                "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = ?")) {
+                "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = ?" + which)) {
             statement.setString(1, "'" + account.substring(0, at) + "'@'" + account.substring(at + 1) + "'");
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {

@@ -58,7 +58,7 @@ final class ServerCheck {
                             + " SET PERSIST gtid_mode = ON;"));
 
     /** What the service's account needs on {@code *.*}; why each is in docs/accounts.md. */
-    private static final List<String> GRANTS = List.of(
+    static final List<String> GRANTS = List.of(
             "SELECT",
             "INSERT",
             "UPDATE",

@@ -11,6 +11,7 @@ import io.quorate.ist.RejoinCourse;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.server.LinkSignals.Task;
 import io.quorate.node.thread.FaultHandler;
+import io.quorate.node.thread.MonotonicClock;
 import io.quorate.node.thread.OwnedThread;
 import java.io.IOException;
 import java.sql.Connection;
@@ -49,6 +50,8 @@ public final class ServerLink implements Server {
 
     /** Why the server was refused the last time; null when it wasn't. */
     private String refusal;
+    /** What the server hasn't allowed this service's account; null when there is no such thing. The thread's own. */
+    private LackingRight lacking;
     /** Guarded by {@link #idle}. */
     private boolean resting;
 
@@ -75,10 +78,11 @@ public final class ServerLink implements Server {
      * Checks the server once, now. Wrong settings make this fail, with everything that is wrong. A server that can't be
      * reached is not a failure, because a node without its server still orders, votes and caches.
      */
-    public static void checkNow(ServerAccess access) {
+    public static void checkNow(ServerAccess access, NodeProperties.Sst copies) {
         try (Connection connection = access.connect()) {
             ServerCheck.require(connection);
-            AccountAdvice.findings(connection).forEach(finding -> log.warn("{}", finding));
+            boolean accounts = !copies.without().contains(NodeProperties.Sst.Part.ACCOUNTS);
+            AccountAdvice.findings(connection, accounts).forEach(finding -> log.warn("{}", finding));
         } catch (SQLException e) {
             log.warn("{}", access.unreachable(e).getMessage());
         }
@@ -268,7 +272,11 @@ public final class ServerLink implements Server {
 
     private void tellLost() {
         String why = signals.lostBecause();
-        if (why != null) {
+        QuorateException refused = signals.refusal();
+        if (refused != null) {
+            lacking = new LackingRight(refused, MonotonicClock.millis());
+            onRefusal(refused);
+        } else if (why != null) {
             events.accept(new NodeEvent.DatabaseDown(why));
         }
     }
@@ -302,6 +310,12 @@ public final class ServerLink implements Server {
 
         @Override
         public void open() throws SQLException, IOException, InterruptedException {
+            if (lacking != null) {
+                try (Connection connection = access.connect()) {
+                    lacking.requireOther(ServerAccess.grants(connection), MonotonicClock.millis());
+                }
+                lacking = null;
+            }
             begun = sessions.get();
             begun.open();
             session = begun;
