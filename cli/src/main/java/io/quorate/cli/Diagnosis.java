@@ -111,7 +111,7 @@ final class Diagnosis {
         }
         double used = said.metric("jvm_memory_used_bytes", 0);
         double max = said.metric("jvm_memory_max_bytes", Double.POSITIVE_INFINITY);
-        if (used > HEAP_SHARE * max) {
+        if (max > 0 && used > HEAP_SHARE * max) {
             findings.add(node + ": its heap is full but for " + (long) ((max - used) / (1 << 20))
                     + " MB; give the service more (-Xmx)");
         }

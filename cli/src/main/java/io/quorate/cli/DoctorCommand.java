@@ -169,8 +169,11 @@ final class DoctorCommand implements Callable<Integer> {
                         differences));
     }
 
-    /** By name, the sum over all labels; of the JVM's memory only the heap. */
-    private static Map<String, Double> sums(String metrics) {
+    /**
+     * By name, the sum over all labels; of the JVM's memory only the heap. Below zero is what isn't known or has no
+     * bound, such as the most that G1 gives to one of its parts of the heap.
+     */
+    static Map<String, Double> sums(String metrics) {
         Map<String, Double> sums = new LinkedHashMap<>();
         for (String line : metrics.lines().toList()) {
             Matcher sample = SAMPLE.matcher(line);
@@ -178,7 +181,7 @@ final class DoctorCommand implements Callable<Integer> {
                     && !(sample.group(1).startsWith("jvm_memory")
                             && !String.valueOf(sample.group(2)).contains("area=\"heap\""));
             if (counts) {
-                sums.merge(sample.group(1), number(sample.group(3)), (a, b) -> a < 0 || b < 0 ? a : a + b);
+                sums.merge(sample.group(1), number(sample.group(3)), (a, b) -> b < 0 ? a : a < 0 ? b : a + b);
             }
         }
         return sums;

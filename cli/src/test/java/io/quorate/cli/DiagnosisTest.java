@@ -79,6 +79,24 @@ class DiagnosisTest {
                 .isEmpty();
     }
 
+    /** G1 bounds one of its parts by the whole heap, and the others not at all. */
+    @ParameterizedTest
+    @CsvSource({"1.2E8, false", "5.9E8, true"})
+    void howFullTheHeapIs(String used, boolean found) {
+        Map<String, Double> metrics = DoctorCommand.sums("""
+                # TYPE jvm_memory_max_bytes gauge
+                jvm_memory_max_bytes{area="heap",id="G1 Eden Space"} -1.0
+                jvm_memory_max_bytes{area="heap",id="G1 Old Gen"} 6.4E8
+                jvm_memory_max_bytes{area="heap",id="G1 Survivor Space"} -1.0
+                jvm_memory_max_bytes{area="nonheap",id="Metaspace"} -1.0
+                jvm_memory_used_bytes{area="heap",id="G1 Eden Space"} 3.0E7
+                jvm_memory_used_bytes{area="heap",id="G1 Old Gen"} %s
+                jvm_memory_used_bytes{area="nonheap",id="Metaspace"} 9.0E8
+                """.formatted(used));
+        assertThat(of("", "", metrics).toString().contains("its heap is full but for 19 MB"))
+                .isEqualTo(found);
+    }
+
     @Test
     void twoThatRunEventsAndTwoLeaders() {
         Diagnosis.Said n1 = new Diagnosis.Said(
