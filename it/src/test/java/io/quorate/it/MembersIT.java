@@ -16,7 +16,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -37,11 +40,29 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(900)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class MembersIT {
+    @TempDir
+    private static Path sql;
+
     private static Cluster cluster;
 
+    /** An old server with tables, and two new ones. */
     @BeforeAll
     static void start() throws Exception {
-        cluster = Cluster.start(3, Cluster.TLS);
+        List<String> first = new ArrayList<>();
+        for (String statement : List.of(
+                "CREATE DATABASE IF NOT EXISTS old",
+                "CREATE TABLE IF NOT EXISTS old.t (id INT PRIMARY KEY) SELECT 7 AS id")) {
+            first.add("SET @first = IF(@@server_id = 1, '" + statement + "', 'DO 0');");
+            first.addAll(List.of("PREPARE first FROM @first;", "EXECUTE first;"));
+        }
+        Path file = Files.write(sql.resolve("first.sql"), first);
+        Map<String, String> set = new HashMap<>(Cluster.TLS);
+        set.put("mysql.init-file", file.toString());
+        cluster = Cluster.create(3, set);
+        cluster.start();
+        for (int node : cluster.numbers()) {
+            assertThat(cluster.mysql(node).queryOne("SELECT id FROM old.t")).isEqualTo("7");
+        }
         cluster.mysql(1)
                 .execute(
                         "CREATE DATABASE load_test",

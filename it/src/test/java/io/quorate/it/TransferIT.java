@@ -20,6 +20,7 @@ import tools.jackson.databind.JsonNode;
  * A node that was away for longer than the order's log is kept, and comes back from the writeset caches of the others.
  */
 @Timeout(900)
+@Tag("long")
 class TransferIT {
     private static final int ATTEMPTS = 3;
     private static final int FAT_ROWS = 150;
@@ -104,7 +105,6 @@ class TransferIT {
     }
 
     @Test
-    @Tag("long")
     void aKilledJoinerGoesOnWhereItWas() throws Exception {
         cluster.kill(3, Part.BOTH);
         CompletableFuture<Void> restarting = restartUntilInTransfer(1, 1000);
@@ -119,7 +119,6 @@ class TransferIT {
 
     /** Bits that changed on the disk, in a part of the cache that was durable. */
     @Test
-    @Tag("long")
     void aDamagedCacheIsFetchedAgain() throws Exception {
         Load.fat(cluster, 1, 3000, 60);
         cluster.assertConverged();
@@ -145,7 +144,6 @@ class TransferIT {
     }
 
     @Test
-    @Tag("long")
     void goesOnFromAnotherDonorWhenOneIsKilled() throws Exception {
         CompletableFuture<Void> restarting = null;
         for (int attempt = 1; restarting == null; attempt++) {

@@ -41,7 +41,10 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
         /** The name of the data directory that it heard that member use; null for none that it heard of. */
         String directoryOf(Peer member);
 
-        /** Whether its server began with no tables; null when it can't tell. */
+        /** Whether it has a server beside it. */
+        boolean hasServer();
+
+        /** Whether its server began with no tables, or has none before it begins; null when it can't tell. */
         Boolean foundedEmpty();
     }
 
@@ -195,6 +198,31 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
         List<Boolean> founded =
                 words.stream().map(Word::foundedEmpty).filter(Objects::nonNull).toList();
         return founded.isEmpty() ? Data.UNTOLD : founded.contains(true) ? Data.ORDER : Data.COPY;
+    }
+
+    /**
+     * Where the server of a node with a new directory gets its first data from, if the node begins as one of the first
+     * members. These begin with what their servers hold. Where one of them has tables and this one none, they are given
+     * to it; that servers which all have tables have the same ones, somebody has to have seen to.
+     *
+     * @param applied up to which seqno it holds everything
+     * @param empty whether nobody has made a table in it
+     */
+    public static Data dataOfFounder(long applied, boolean empty, Collection<? extends Word> words) {
+        if (applied > 0) {
+            return Data.ITS_OWN;
+        }
+        List<? extends Word> servers = words.stream().filter(Word::hasServer).toList();
+        boolean emptyOnes = servers.stream().anyMatch(word -> Boolean.TRUE.equals(word.foundedEmpty()));
+        boolean fullOnes = servers.stream().anyMatch(word -> Boolean.FALSE.equals(word.foundedEmpty()));
+        if (!empty) {
+            // The others have begun already, without what this one holds.
+            return authority(words) != null && emptyOnes ? Data.REFUSED : Data.ITS_OWN;
+        }
+        if (fullOnes) {
+            return Data.COPY;
+        }
+        return servers.stream().allMatch(word -> word.foundedEmpty() != null) ? Data.ORDER : Data.UNTOLD;
     }
 
     private static Peer named(List<Peer> peers, String name) {

@@ -50,6 +50,12 @@ class AdmissionPlanTest {
             return directories.get(member);
         }
 
+        /** The arbitrator of these tests. */
+        @Override
+        public boolean hasServer() {
+            return !node.equals("n4");
+        }
+
         Said hearing(Peer member, String directory) {
             return new Said(node, knowsLeader, members, lives, Map.of(member, directory), generations, foundedEmpty);
         }
@@ -213,5 +219,31 @@ class AdmissionPlanTest {
             words.add(new Said("n2", true, ALL, Lives.FIRST, Map.of(), Map.of(), founded));
         }
         assertThat(AdmissionPlan.data(applied, empty, preferred, words)).isEqualTo(expected);
+    }
+
+    /** The others are n2, n3, and n4, an arbitrator. */
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "?",
+            value = {
+                "empty servers,      0, true,  false, true,  true,  ORDER",
+                "one has tables,     0, true,  false, true,  false, COPY",
+                "this one has them,  0, false, false, true,  true,  ITS_OWN",
+                "all have them,      0, false, false, false, false, ITS_OWN",
+                "one can't tell,     0, true,  false, true,  ?,     UNTOLD",
+                "one is enough,      0, true,  false, ?,     false, COPY",
+                "it was part of it,  7, false, true,  true,  true,  ITS_OWN",
+                "it comes too late,  0, false, true,  true,  ?,     REFUSED",
+                "it comes with what they have, 0, false, true, false, false, ITS_OWN",
+                "it comes without,   0, true,  true,  false, ?,     COPY"
+            })
+    void aServerThatBeginsWithoutTheTablesOfOthersGetsThem(
+            String what, long applied, boolean empty, boolean begun, Boolean n2, Boolean n3, Data expected) {
+        List<Peer> members = begun ? List.of(N1, N2, N3) : List.of();
+        List<Said> words = List.of(
+                new Said("n2", begun, members, Lives.FIRST, Map.of(), Map.of(), n2),
+                new Said("n3", begun, members, Lives.FIRST, Map.of(), Map.of(), n3),
+                new Said("n4", begun, members, Lives.FIRST, Map.of(), Map.of(), null));
+        assertThat(AdmissionPlan.dataOfFounder(applied, empty, words)).as(what).isEqualTo(expected);
     }
 }

@@ -118,6 +118,11 @@ record Others(World world, List<Node> nodes) implements JoinHost.Heard {
         }
 
         @Override
+        public boolean hasServer() {
+            return !by.isArbitrator();
+        }
+
+        @Override
         public Boolean foundedEmpty() {
             // All begin with the same rows, which stand for none.
             return true;

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SimulationTest {
     private static final int SEEDS = 2000;
     /** Of those in which nothing is broken; thousands more by {@code quorate simulate}. */
-    private static final int OLD = 700;
+    private static final int OLD = 400;
 
     private static final int FRESH = 300;
     /**
@@ -59,11 +59,11 @@ class SimulationTest {
         assertThat(all.of(Verdict.BUILT_ON_FAILED)).as("chains").isGreaterThan(1000);
         assertThat(all.undone).as("undone").isGreaterThan(10_000);
         assertThat(all.crashes).as("crashes").isGreaterThan(1000);
-        assertThat(all.ddl).as("DDL").isGreaterThan(500);
+        assertThat(all.ddl).as("DDL").isGreaterThan(300);
         assertThat(all.transferred).as("writesets transferred").isGreaterThan(1000);
-        assertThat(all.brokenOff).as("transfers broken off").isGreaterThan(30);
-        assertThat(all.emptied).as("directories lost").isGreaterThan(50);
-        assertThat(all.left).as("nodes taken out").isGreaterThan(50);
+        assertThat(all.brokenOff).as("transfers broken off").isGreaterThan(20);
+        assertThat(all.emptied).as("directories lost").isGreaterThan(30);
+        assertThat(all.left).as("nodes taken out").isGreaterThan(30);
         assertThat(all.joined).as("nodes made members").isGreaterThan(200);
         assertThat(all.recoveries).as("forced recoveries").isGreaterThan(100);
         assertThat(all.cameBack).as("nodes let in after them").isGreaterThan(100);
@@ -73,8 +73,8 @@ class SimulationTest {
                 .isGreaterThan(500);
         assertThat(all.copiesRead).as("copies read piece by piece").isGreaterThan(500);
         assertThat(all.readAgain).as("pieces read again").isGreaterThan(1000);
-        assertThat(all.voided).as("definitions that are void").isGreaterThan(10);
-        assertThat(all.tampered).as("rows changed without the binlog").isGreaterThan(30);
+        assertThat(all.voided).as("definitions that are void").isGreaterThan(5);
+        assertThat(all.tampered).as("rows changed without the binlog").isGreaterThan(15);
         assertThat(all.healed).as("servers that differed and got a copy").isGreaterThan(100);
         assertThat(all.heard).as("OK in mode after-sync").isGreaterThan(2000);
         assertThat(all.jointCommits).as("commits in groups").isGreaterThan(2000);
@@ -82,7 +82,7 @@ class SimulationTest {
         assertThat(all.endedUndecided).as("undecided ones").isGreaterThan(100);
         assertThat(all.putOut).as("clients put out").isGreaterThan(100);
         assertThat(all.unheard).as("commits that crashes cut short").isGreaterThan(50);
-        assertThat(all.slowed).as("times clients were slowed").isGreaterThan(50);
+        assertThat(all.slowed).as("times clients were slowed").isGreaterThan(25);
         assertThat(all.reconnected).as("connections of captures lost").isGreaterThan(50);
         assertThat(all.arbitrators).as("runs with an arbitrator").isGreaterThan(100);
     }

@@ -353,7 +353,7 @@ public final class JoinTurns {
         };
     }
 
-    private long findPlace() throws IOException {
+    private long findPlace() throws IOException, InterruptedException {
         JoinHost.Heard others = host.askConfigured();
         AdmissionPlan.Word authority = AdmissionPlan.authority(others.words());
         if (authority != null && !host.lives().equals(authority.lives())) {
@@ -372,9 +372,56 @@ public final class JoinTurns {
         if (way instanceof AdmissionPlan.Wait wait) {
             return waits(wait.why(), wait.why(), "not taking part yet");
         }
+        String why = way instanceof AdmissionPlan.Member ? unsettledFounder(others) : null;
+        if (why != null) {
+            return waits(why, why, "not taking part yet");
+        }
         host.decide(way);
         on(m -> m.placed(way instanceof AdmissionPlan.Member));
         return 0;
+    }
+
+    /**
+     * Settles with what data the server of one of the first members begins.
+     *
+     * @return why that can't be told yet; null when it is settled
+     * @throws QuorateException COPY_NEEDED when it has to be another server's, and can't
+     */
+    private String unsettledFounder(JoinHost.Heard others) throws InterruptedException {
+        if (host.held() > 0 || host.hasData()) {
+            return null;
+        }
+        try {
+            Server.Contents contents = host.contents();
+            return switch (AdmissionPlan.dataOfFounder(contents.position().seqno(), contents.empty(), others.words())) {
+                case ITS_OWN, ORDER -> null;
+                case COPY -> {
+                    copyFirst(others);
+                    yield null;
+                }
+                case REFUSED ->
+                    throw new QuorateException(
+                            ErrorCode.COPY_NEEDED,
+                            "this server has tables of its own, and the others have begun without them; they are not"
+                                    + " overwritten. To have the cluster begin with these tables, stop all services,"
+                                    + " delete their data directories, and start this one's first: the other servers"
+                                    + " get a copy");
+                case UNTOLD ->
+                    "not all nodes that answer can tell yet whether their servers have tables; is mysqld running"
+                            + " beside each of them?";
+            };
+        } catch (IOException e) {
+            return text(e);
+        }
+    }
+
+    private void copyFirst(JoinHost.Heard others) throws IOException, InterruptedException {
+        if (!host.beginWithCopy(others)) {
+            throw new QuorateException(
+                    ErrorCode.COPY_NEEDED,
+                    "the cluster began with data that was never ordered, this server has none of it, and"
+                            + " quorate.sst.method is none");
+        }
     }
 
     private long settleData() throws InterruptedException {
@@ -424,14 +471,7 @@ public final class JoinTurns {
             case ORDER -> {
                 // It receives what all others did.
             }
-            case COPY -> {
-                if (!host.beginWithCopy(others)) {
-                    throw new QuorateException(
-                            ErrorCode.COPY_NEEDED,
-                            "the cluster began with data that was never ordered, this server has none of it, and"
-                                    + " quorate.sst.method is none");
-                }
-            }
+            case COPY -> copyFirst(others);
             case REFUSED ->
                 throw new QuorateException(
                         ErrorCode.COPY_NEEDED,

@@ -46,6 +46,11 @@ record MemberWord(Membership answer) implements AdmissionPlan.Word {
     }
 
     @Override
+    public boolean hasServer() {
+        return answer.report().mysql() != null;
+    }
+
+    @Override
     public Boolean foundedEmpty() {
         return answer.foundedEmpty();
     }

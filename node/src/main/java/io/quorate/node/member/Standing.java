@@ -303,7 +303,7 @@ public final class Standing {
         Boolean foundedEmpty = null;
         try {
             NodeIdentity identity = NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node());
-            foundedEmpty = identity == null ? null : identity.foundedEmpty();
+            foundedEmpty = identity == null ? server.isEmpty() : (Boolean) identity.foundedEmpty();
         } catch (QuorateException e) {
             log.warn("{}", e.getMessage());
         }

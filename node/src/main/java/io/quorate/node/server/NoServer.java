@@ -67,6 +67,11 @@ public final class NoServer implements Server {
     }
 
     @Override
+    public Boolean isEmpty() {
+        return null;
+    }
+
+    @Override
     public Contents contents() {
         return new Contents(Position.NONE, true);
     }

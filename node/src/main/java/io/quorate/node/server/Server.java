@@ -7,6 +7,7 @@ import io.quorate.capture.CaptureStats;
 import io.quorate.core.TotalOrder;
 import java.io.IOException;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** The MySQL server beside this node, as the rest of the node sees it. An arbitrator has none: {@link NoServer}. */
 public interface Server extends AutoCloseable {
@@ -88,6 +89,14 @@ public interface Server extends AutoCloseable {
      * @throws IOException when the server can't be reached, with the reason as its message
      */
     Contents contents() throws IOException;
+
+    /**
+     * Whether it never took part and has no tables. Unlike {@link #contents}, this only looks.
+     *
+     * @return null when it can't be reached, or there is none
+     */
+    @Nullable
+    Boolean isEmpty();
 
     @Override
     void close();

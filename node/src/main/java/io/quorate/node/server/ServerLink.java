@@ -113,6 +113,16 @@ public final class ServerLink implements Server {
     }
 
     @Override
+    public Boolean isEmpty() {
+        try (Connection connection = access.connect()) {
+            return ServerAccess.position(connection).seqno() == 0 && ServerAccess.isEmpty(connection);
+        } catch (SQLException e) {
+            log.debug("whether there are tables isn't known: {}", e.toString());
+            return null;
+        }
+    }
+
+    @Override
     public synchronized void start() {
         if (!thread.isStarted()) {
             thread.start();

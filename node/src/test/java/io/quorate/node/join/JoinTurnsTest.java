@@ -88,6 +88,11 @@ class JoinTurnsTest {
         }
 
         @Override
+        public boolean hasServer() {
+            return true;
+        }
+
+        @Override
         public Boolean foundedEmpty() {
             return true;
         }

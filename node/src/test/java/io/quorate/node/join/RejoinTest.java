@@ -110,6 +110,11 @@ class RejoinTest {
         }
 
         @Override
+        public Boolean isEmpty() {
+            return true;
+        }
+
+        @Override
         public void close() {}
     }
 
