@@ -60,8 +60,16 @@ class JoinTurnsTest {
     private WriteSetCache cache;
     private JoinTurns turns;
 
-    /** What n2 says, who is the cluster. */
-    private record Word(Lives lives) implements AdmissionPlan.Word {
+    /** What n2 says, who is the cluster, or as new as this node where it knows no members. */
+    private record Word(Lives lives, List<Peer> members, Boolean foundedEmpty) implements AdmissionPlan.Word {
+        Word(Lives lives) {
+            this(lives, List.of(N2), true);
+        }
+
+        static Word isNew(Boolean empty) {
+            return new Word(FIRST, List.of(), empty);
+        }
+
         @Override
         public String node() {
             return "n2";
@@ -69,12 +77,7 @@ class JoinTurnsTest {
 
         @Override
         public boolean knowsLeader() {
-            return true;
-        }
-
-        @Override
-        public List<Peer> members() {
-            return List.of(N2);
+            return !members.isEmpty();
         }
 
         @Override
@@ -89,11 +92,6 @@ class JoinTurnsTest {
 
         @Override
         public boolean hasServer() {
-            return true;
-        }
-
-        @Override
-        public Boolean foundedEmpty() {
             return true;
         }
     }
@@ -130,6 +128,8 @@ class JoinTurnsTest {
         private boolean keeps;
         private String noTrust;
         private boolean copies;
+        private boolean copyAllowed;
+        private boolean tables;
         /** The copy, while its server is being suspended. */
         private boolean begins;
 
@@ -180,7 +180,7 @@ class JoinTurnsTest {
             if (refused != null) {
                 throw refused;
             }
-            return new Server.Contents(Position.NONE, true);
+            return new Server.Contents(Position.NONE, !tables);
         }
 
         @Override
@@ -375,20 +375,24 @@ class JoinTurnsTest {
 
         @Override
         public boolean beginWithCopy(JoinHost.Heard others) {
-            return false;
+            does("begin with copy");
+            return copyAllowed;
         }
     }
 
     @BeforeEach
     void open() {
         cache = WriteSetCache.open(new CacheSettings(directory, INCARNATION, 1 << 20, 1 << 20), 0);
-        HistoryCheck history = new HistoryCheck(
+        turns = new JoinTurns(node, history(), events::add);
+    }
+
+    private HistoryCheck history() {
+        return new HistoryCheck(
                 cache,
                 (peer, request) -> {
                     throw new IOException(peer + " broke off");
                 },
                 INCARNATION);
-        turns = new JoinTurns(node, history, events::add);
     }
 
     @AfterEach
@@ -420,6 +424,65 @@ class JoinTurnsTest {
         turn(2);
         assertThat(turns.isMember()).isTrue();
         assertThat(done).endsWith("take part LEFT", "take part START", "resume server", "start server");
+    }
+
+    @Test
+    void oneOfTheFirstWhoseServerHasNoTablesBeginsWithACopyOfThoseOfAnother() throws Exception {
+        node.words = List.of(Word.isNew(null));
+        turns.begin("n1", null);
+        turn(1);
+        assertThat(turns.at()).isEqualTo(Step.FINDING_PLACE);
+        assertThat(turns.progress()).contains("whether their servers have tables");
+        assertThat(done).isEmpty();
+        node.words = List.of(Word.isNew(false));
+        node.copyAllowed = true;
+        turn(2);
+        assertThat(turns.at()).isEqualTo(Step.MEMBER);
+        assertThat(done)
+                .containsExactly("begin with copy", "to go on", "take part START", "resume server", "start server");
+    }
+
+    @Test
+    void oneOfTheFirstWithoutTablesStaysOutWhereNoCopyIsAllowed() throws Exception {
+        node.words = List.of(Word.isNew(false));
+        turns.begin("n1", null);
+        turn(1);
+        assertFails("quorate.sst.method");
+    }
+
+    @Test
+    void allThatHaveTablesOrNoneBeginTogether() throws Exception {
+        node.words = List.of(Word.isNew(true));
+        turns.begin("n1", null);
+        turn(1);
+        node.tables = true;
+        turns = new JoinTurns(node, history(), events::add);
+        turns.begin("n1", null);
+        turn(1);
+        node.words = List.of(Word.isNew(false));
+        turns = new JoinTurns(node, history(), events::add);
+        turns.begin("n1", null);
+        turn(1);
+        assertThat(done).containsExactly("to go on", "to go on", "to go on");
+    }
+
+    @Test
+    void whoComesWithTablesAfterTheOthersHaveBegunWithoutThemStaysOut() throws Exception {
+        node.words = List.of(new Word(FIRST, List.of(N1, N2), true));
+        node.tables = true;
+        turns.begin("n1", null);
+        turn(1);
+        assertFails("the others have begun without them");
+    }
+
+    private void assertFails(String why) {
+        assertThat(turns.at()).isEqualTo(Step.FAILED);
+        assertThat(events)
+                .filteredOn(NodeEvent.Failed.class::isInstance)
+                .singleElement()
+                .asString()
+                .contains("QRT-3010", why);
+        assertThat(done).doesNotContain("to go on");
     }
 
     @Test
