@@ -394,7 +394,15 @@ public final class JoinTurns {
         try {
             Server.Contents contents = host.contents();
             return switch (AdmissionPlan.dataOfFounder(contents.position().seqno(), contents.empty(), others.words())) {
-                case ITS_OWN, ORDER -> null;
+                case ITS_OWN -> {
+                    if (contents.position().seqno() == 0) {
+                        log.info(
+                                "the cluster begins with the tables of this server. Servers that have tables, too, keep"
+                                        + " them: \"quorate audit start\" finds out whether they are the same");
+                    }
+                    yield null;
+                }
+                case ORDER -> null;
                 case COPY -> {
                     copyFirst(others);
                     yield null;

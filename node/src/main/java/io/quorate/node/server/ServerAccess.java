@@ -349,8 +349,7 @@ public final class ServerAccess implements AutoCloseable {
         return ask(connection, "SELECT SUBSTRING_INDEX(USER(), '@', 1)");
     }
 
-    /** Sets a variable of the whole server until mysqld ends. */
-    /** Sets a global variable, to a value as SQL has it. */
+    /** Sets a global variable until mysqld ends, to a value as SQL has it. */
     public static void set(Connection connection, String variable, String value) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET GLOBAL " + variable + " = " + value);
