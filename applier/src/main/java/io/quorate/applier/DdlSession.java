@@ -118,8 +118,9 @@ final class DdlSession implements AutoCloseable {
             rowsFrom = first.length();
             // While the session's settings and its GTID are its own yet.
             String text = runnable(query.text());
-            prepare(query, rowsFrom < payload.size(), OrderedFirst.is(writeSet.writeSet()));
-            execute(query, text, OrderedFirst.is(writeSet.writeSet()));
+            boolean orderedFirst = OrderedFirst.is(writeSet.writeSet());
+            prepare(query, rowsFrom < payload.size(), orderedFirst);
+            execute(query, text, orderedFirst);
         } else {
             begin();
         }

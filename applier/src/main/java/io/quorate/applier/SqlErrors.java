@@ -58,9 +58,8 @@ enum SqlErrors {
             // Disks, files, and memory.
             case 1016, 1017, 1021, 1023, 1024, 1026, 1030, 1034, 1036, 1037, 1038, 1041, 1114, 1194, 1195, 1206, 1878 ->
                 UNABLE;
-            // On a database, a login, on a table, on a column, on everything, on a routine, to create accounts, to
-            // create
-            // functions and triggers while there is a binlog.
+            // Rights on a database, to log in, on a table, on a column, on everything, on a routine, to make an account
+            // by a GRANT, to make functions while there is a binlog.
             case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1419 -> DENIED;
             // A packet that is too large; too many connections or threads.
             case 1153, 1040, 1135 -> UNABLE;

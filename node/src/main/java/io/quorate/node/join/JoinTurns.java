@@ -13,7 +13,6 @@ import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.join.JoinMachine.Step;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.order.PausableOrder.Hold;
-import io.quorate.node.server.Server;
 import io.quorate.transport.AdmissionPlan;
 import io.quorate.transport.Lives;
 import io.quorate.transport.NewLife;
@@ -61,6 +60,7 @@ public final class JoinTurns {
 
     private final JoinHost host;
     private final HistoryCheck history;
+    private final FirstData data;
     private final Consumer<NodeEvent> events;
     /** Guarded by itself: the link to the server tells it of copies, endpoints look at it. */
     private final JoinMachine machine = new JoinMachine();
@@ -81,6 +81,7 @@ public final class JoinTurns {
     public JoinTurns(JoinHost host, HistoryCheck history, Consumer<NodeEvent> events) {
         this.host = host;
         this.history = history;
+        this.data = new FirstData(host, history);
         this.events = events;
     }
 
@@ -372,7 +373,7 @@ public final class JoinTurns {
         if (way instanceof AdmissionPlan.Wait wait) {
             return waits(wait.why(), wait.why(), "not taking part yet");
         }
-        String why = way instanceof AdmissionPlan.Member ? unsettledFounder(others) : null;
+        String why = way instanceof AdmissionPlan.Member ? data.unsettledOfFounder(others) : null;
         if (why != null) {
             return waits(why, why, "not taking part yet");
         }
@@ -381,128 +382,13 @@ public final class JoinTurns {
         return 0;
     }
 
-    /**
-     * Settles with what data the server of one of the first members begins.
-     *
-     * @return why that can't be told yet; null when it is settled
-     * @throws QuorateException COPY_NEEDED when it has to be another server's, and can't
-     */
-    private String unsettledFounder(JoinHost.Heard others) throws InterruptedException {
-        if (host.held() > 0 || host.hasData()) {
-            return null;
-        }
-        try {
-            Server.Contents contents = host.contents();
-            return switch (AdmissionPlan.dataOfFounder(contents.position().seqno(), contents.empty(), others.words())) {
-                case ITS_OWN -> {
-                    if (contents.position().seqno() == 0) {
-                        log.info(
-                                "the cluster begins with the tables of this server. Servers that have tables, too, keep"
-                                        + " them: \"quorate audit start\" finds out whether they are the same");
-                    }
-                    yield null;
-                }
-                case ORDER -> null;
-                case COPY -> {
-                    copyFirst(others);
-                    yield null;
-                }
-                case REFUSED ->
-                    throw new QuorateException(
-                            ErrorCode.COPY_NEEDED,
-                            "this server has tables of its own, and the others have begun without them; they are not"
-                                    + " overwritten. To have the cluster begin with these tables, stop all services,"
-                                    + " delete their data directories, and start this one's first: the other servers"
-                                    + " get a copy");
-                case UNTOLD ->
-                    "not all nodes that answer can tell yet whether their servers have tables; is mysqld running"
-                            + " beside each of them?";
-            };
-        } catch (IOException e) {
-            return text(e);
-        }
-    }
-
-    private void copyFirst(JoinHost.Heard others) throws IOException, InterruptedException {
-        if (!host.beginWithCopy(others)) {
-            throw new QuorateException(
-                    ErrorCode.COPY_NEEDED,
-                    "the cluster began with data that was never ordered, this server has none of it, and"
-                            + " quorate.sst.method is none");
-        }
-    }
-
     private long settleData() throws InterruptedException {
-        String why = unsettled();
+        String why = data.unsettledOfJoiner();
         if (why != null) {
             return waits("before it asks to be a member: " + why, why, "not asking to be a member yet");
         }
         on(JoinMachine::dataSettled);
         return 0;
-    }
-
-    /**
-     * Settles with what data the server begins. One that nothing was ever applied to can begin from the order alone
-     * only where the cluster did.
-     *
-     * @return why that can't be told yet; null when it is settled
-     * @throws QuorateException COPY_NEEDED when it has to be another server's, and can't
-     */
-    private String unsettled() throws InterruptedException {
-        if (host.held() > 0 || host.hasData()) {
-            return null;
-        }
-        JoinHost.Heard others = host.askConfigured();
-        if (others.words().isEmpty()) {
-            return "no other node answers, or they don't let it in (quorate admit, at a member)";
-        }
-        try {
-            return isDataDecided(others, host.contents())
-                    ? null
-                    : "none of those that answer knows with what the cluster began";
-        } catch (IOException e) {
-            return text(e);
-        } catch (QuorateException e) {
-            if (!e.code().isRetryable()) {
-                throw e;
-            }
-            return e.detail();
-        }
-    }
-
-    /** Whether it is settled with what the server begins; false while none of those that answer can tell. */
-    private boolean isDataDecided(JoinHost.Heard others, Server.Contents contents)
-            throws IOException, InterruptedException {
-        Position position = contents.position();
-        switch (AdmissionPlan.data(position.seqno(), contents.empty(), host.isCopyPreferred(), others.words())) {
-            case ITS_OWN -> requireSameHistory(others.in(host.lives()), position);
-            case ORDER -> {
-                // It receives what all others did.
-            }
-            case COPY -> copyFirst(others);
-            case REFUSED ->
-                throw new QuorateException(
-                        ErrorCode.COPY_NEEDED,
-                        "this server has tables of its own, and nothing of the cluster's; they are not overwritten");
-            case UNTOLD -> {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /**
-     * What its server holds must be the beginning of what the others do. Where no majority was ever forced it can't be
-     * otherwise.
-     */
-    private void requireSameHistory(JoinHost.Heard others, Position position) throws IOException {
-        try {
-            history.require(others.offers(), position.seqno(), position.log(), millis());
-        } catch (QuorateException e) {
-            if (e.code() != ErrorCode.CACHE_PASSED || !host.lives().ids().isEmpty()) {
-                throw e;
-            }
-        }
     }
 
     private long askIn() throws InterruptedException {
@@ -669,7 +555,7 @@ public final class JoinTurns {
     }
 
     /** Never null, which would mean that nothing stands in the way. */
-    private static String text(IOException e) {
+    static String text(IOException e) {
         return e.getMessage() == null ? e.toString() : e.getMessage();
     }
 

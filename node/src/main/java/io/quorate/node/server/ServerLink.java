@@ -105,17 +105,21 @@ public final class ServerLink implements Server {
                 // A commit of an applier before this one may wait, and would come to the server afterwards.
                 access.settleCommits(connection);
             }
-            Position position = ServerAccess.position(connection);
-            return new Contents(position, position.seqno() == 0 && ServerAccess.isEmpty(connection));
+            return contents(connection);
         } catch (SQLException e) {
             throw new IOException(access.unreachable(e).getMessage(), e);
         }
     }
 
+    private static Contents contents(Connection connection) throws SQLException {
+        Position position = ServerAccess.position(connection);
+        return new Contents(position, position.seqno() == 0 && ServerAccess.isEmpty(connection));
+    }
+
     @Override
     public Boolean isEmpty() {
         try (Connection connection = access.connect()) {
-            return ServerAccess.position(connection).seqno() == 0 && ServerAccess.isEmpty(connection);
+            return contents(connection).empty();
         } catch (SQLException e) {
             log.debug("whether there are tables isn't known: {}", e.toString());
             return null;

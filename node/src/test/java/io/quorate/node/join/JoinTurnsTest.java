@@ -129,6 +129,7 @@ class JoinTurnsTest {
         private String noTrust;
         private boolean copies;
         private boolean copyAllowed;
+        private QuorateException noCopy;
         private boolean tables;
         /** The copy, while its server is being suspended. */
         private boolean begins;
@@ -375,6 +376,9 @@ class JoinTurnsTest {
 
         @Override
         public boolean beginWithCopy(JoinHost.Heard others) {
+            if (noCopy != null) {
+                throw noCopy;
+            }
             does("begin with copy");
             return copyAllowed;
         }
@@ -441,6 +445,11 @@ class JoinTurnsTest {
         assertThat(done).isEmpty();
         node.words = List.of(Word.isNew(false));
         node.copyAllowed = true;
+        node.noCopy = new QuorateException(ErrorCode.DISK_LOW, "the volume is nearly full");
+        turn(1);
+        assertThat(turns.at()).as("it passes").isEqualTo(Step.FINDING_PLACE);
+        assertThat(turns.progress()).contains("nearly full");
+        node.noCopy = null;
         turn(2);
         assertThat(turns.at()).isEqualTo(Step.MEMBER);
         assertThat(done)

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.join;
+
+import io.quorate.applier.PositionTable.Position;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.ist.HistoryCheck;
+import io.quorate.node.server.Server;
+import io.quorate.transport.AdmissionPlan;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Settles with what data the server of a node with a new directory begins: with what it has, with nothing but what the
+ * order brings, or with a copy of another server. {@link AdmissionPlan} decides; a node whose data is settled already
+ * is left alone.
+ */
+final class FirstData {
+    private static final Logger log = LoggerFactory.getLogger(FirstData.class);
+
+    private final JoinHost host;
+    private final HistoryCheck history;
+
+    private interface Settling {
+        /** @return why it can't be told yet; null when it is settled */
+        String settle() throws IOException, InterruptedException;
+    }
+
+    FirstData(JoinHost host, HistoryCheck history) {
+        this.host = host;
+        this.history = history;
+    }
+
+    /**
+     * Of a node that begins as one of the first members.
+     *
+     * @return why it can't be told yet; null when it is settled
+     * @throws QuorateException COPY_NEEDED when it has to be another server's, and can't
+     */
+    String unsettledOfFounder(JoinHost.Heard others) throws InterruptedException {
+        return unsettled(() -> settleFounder(others, host.contents()));
+    }
+
+    /**
+     * Of a node that asks to be a member. A server that nothing was ever applied to can begin from the order alone only
+     * where the cluster did.
+     *
+     * @return why it can't be told yet; null when it is settled
+     * @throws QuorateException COPY_NEEDED when it has to be another server's, and can't
+     */
+    String unsettledOfJoiner() throws InterruptedException {
+        return unsettled(() -> {
+            JoinHost.Heard others = host.askConfigured();
+            return others.words().isEmpty()
+                    ? "no other node answers, or they don't let it in (quorate admit, at a member)"
+                    : settleJoiner(others, host.contents());
+        });
+    }
+
+    private String unsettled(Settling settling) throws InterruptedException {
+        if (host.held() > 0 || host.hasData()) {
+            return null;
+        }
+        try {
+            return settling.settle();
+        } catch (IOException e) {
+            return JoinTurns.text(e);
+        } catch (QuorateException e) {
+            if (!e.code().isRetryable()) {
+                throw e;
+            }
+            return e.detail();
+        }
+    }
+
+    private String settleFounder(JoinHost.Heard others, Server.Contents contents)
+            throws IOException, InterruptedException {
+        long applied = contents.position().seqno();
+        switch (AdmissionPlan.dataOfFounder(applied, contents.empty(), others.words())) {
+            case ITS_OWN -> {
+                if (applied == 0) {
+                    log.info("the cluster begins with the tables of this server. Servers that have tables, too, keep"
+                            + " them: \"quorate audit start\" finds out whether they are the same");
+                }
+            }
+            case ORDER -> {
+                // No server has any.
+            }
+            case COPY -> copy(others);
+            case REFUSED ->
+                throw new QuorateException(
+                        ErrorCode.COPY_NEEDED,
+                        "this server has tables of its own, and the others have begun without them; they are not"
+                                + " overwritten. To have the cluster begin with these tables, stop all services,"
+                                + " delete their data directories, and start this one's first: the other servers"
+                                + " get a copy");
+            case UNTOLD -> {
+                return "not all nodes that answer can tell yet whether their servers have tables; is mysqld running"
+                        + " beside each of them?";
+            }
+        }
+        return null;
+    }
+
+    private String settleJoiner(JoinHost.Heard others, Server.Contents contents)
+            throws IOException, InterruptedException {
+        Position position = contents.position();
+        switch (AdmissionPlan.data(position.seqno(), contents.empty(), host.isCopyPreferred(), others.words())) {
+            case ITS_OWN -> requireSameHistory(others.in(host.lives()), position);
+            case ORDER -> {
+                // It receives what all others did.
+            }
+            case COPY -> copy(others);
+            case REFUSED ->
+                throw new QuorateException(
+                        ErrorCode.COPY_NEEDED,
+                        "this server has tables of its own, and nothing of the cluster's; they are not overwritten");
+            case UNTOLD -> {
+                return "none of those that answer knows with what the cluster began";
+            }
+        }
+        return null;
+    }
+
+    private void copy(JoinHost.Heard others) throws IOException, InterruptedException {
+        if (!host.beginWithCopy(others)) {
+            throw new QuorateException(
+                    ErrorCode.COPY_NEEDED,
+                    "the cluster began with data that was never ordered, this server has none of it, and"
+                            + " quorate.sst.method is none");
+        }
+    }
+
+    /**
+     * What its server holds must be the beginning of what the others do. Where no majority was ever forced it can't be
+     * otherwise.
+     */
+    private void requireSameHistory(JoinHost.Heard others, Position position) throws IOException {
+        long nowMillis = TimeUnit.NANOSECONDS.toMillis(host.nanos());
+        try {
+            history.require(others.offers(), position.seqno(), position.log(), nowMillis);
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.CACHE_PASSED || !host.lives().ids().isEmpty()) {
+                throw e;
+            }
+        }
+    }
+}
