@@ -60,6 +60,8 @@ class MembersIT {
         set.put("mysql.init-file", file.toString());
         cluster = Cluster.create(3, set);
         cluster.start();
+        // A server that comes later is a new one, also where it is called n1.
+        Files.writeString(file, "DO 0;");
         for (int node : cluster.numbers()) {
             assertThat(cluster.mysql(node).queryOne("SELECT id FROM old.t")).isEqualTo("7");
         }
