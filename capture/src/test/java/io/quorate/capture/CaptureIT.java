@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.github.shyiko.mysql.binlog.BinaryLogClient;
+import io.quorate.cli.CertificateAuthority;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.KeyType;
@@ -13,14 +14,13 @@ import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.ServerTls;
 import io.quorate.core.WriteSet;
-import io.quorate.sandbox.CertificateAuthority;
 import io.quorate.sandbox.MySqlServer;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
-import java.security.cert.CertificateFactory;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -87,9 +87,11 @@ class CaptureIT {
     /** The connection beside the binlog's would find it first; so the binlog's is made alone here. */
     @Test
     void theBinlogComesFromAServerThatHasProvedWhoItIs(@TempDir Path directory) throws Exception {
-        CertificateAuthority ours = new CertificateAuthority(Files.createDirectory(directory.resolve("ours")));
-        CertificateAuthority other = new CertificateAuthority(Files.createDirectory(directory.resolve("other")));
-        server.useCertificate(ours, ours.issue("server", "dns:localhost"));
+        Path ours = CertificateAuthority.create(directory.resolve("ours"), "ours", InstantSource.system())
+                .issue("localhost", Duration.ofDays(1));
+        Path other = directory.resolve("other");
+        CertificateAuthority.create(other, "other", InstantSource.system());
+        server.useCertificate(ours);
         connect("localhost", ServerTls.Mode.VERIFY_IDENTITY, ours);
         connect("127.0.0.1", ServerTls.Mode.VERIFY_CA, ours);
         assertThatThrownBy(() -> connect("127.0.0.1", ServerTls.Mode.VERIFY_IDENTITY, ours))
@@ -98,14 +100,12 @@ class CaptureIT {
                 .isInstanceOf(SSLException.class);
     }
 
-    private static void connect(String host, ServerTls.Mode mode, CertificateAuthority trusted) throws Exception {
-        Path file = trusted.certificate().resolveSibling("trust.p12");
+    private static void connect(String host, ServerTls.Mode mode, Path trusted) throws Exception {
+        Path file = trusted.resolve("trust.p12");
         KeyStore store = KeyStore.getInstance("PKCS12");
         store.load(null, null);
-        try (InputStream in = Files.newInputStream(trusted.certificate());
-                OutputStream out = Files.newOutputStream(file)) {
-            store.setCertificateEntry(
-                    "ca", CertificateFactory.getInstance("X.509").generateCertificate(in));
+        store.setCertificateEntry("ca", CertificateAuthority.read(trusted.resolve(CertificateAuthority.AUTHORITY)));
+        try (OutputStream out = Files.newOutputStream(file)) {
             store.store(out, "trust".toCharArray());
         }
         ServerTls tls = new ServerTls(mode, true, new ServerTls.Store(file.toString(), "trust"), null);

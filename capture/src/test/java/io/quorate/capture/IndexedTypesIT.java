@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Timeout(300)
 class IndexedTypesIT {
-    private static final int VALUES = 1500;
+    private static final int VALUES = Boolean.getBoolean("quorate.long") ? 1500 : 600;
 
     private static MySqlServer server;
     private static CaptureFixture fixture;

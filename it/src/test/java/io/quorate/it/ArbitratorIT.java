@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Two nodes with servers and one that votes only. */
+@Tag("long")
 @Timeout(600)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ArbitratorIT {
@@ -84,7 +85,6 @@ class ArbitratorIT {
 
     /** What it applies is nothing, so nobody has to have kept it. */
     @Test
-    @Tag("long")
     @Order(2)
     void itComesBackAlsoWhenNobodyHasKeptWhatItMissed() throws Exception {
         long had = cluster.lastOrdered(3);
@@ -112,7 +112,6 @@ class ArbitratorIT {
     }
 
     @Test
-    @Tag("long")
     @Order(3)
     void oneIsTakenOutAndAnotherComes() throws Exception {
         cluster.remove("n3");

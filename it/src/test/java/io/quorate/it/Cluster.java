@@ -249,11 +249,6 @@ final class Cluster implements AutoCloseable {
         Draining.drain(node(node).asked(), DRAIN_LIMIT);
     }
 
-    /** Whether somebody wants tests to run in mode {@code async}, whatever they choose. */
-    static boolean isToldAsync() {
-        return MODE.equals("async");
-    }
-
     void stopService(int node) {
         sandbox.stopService(node(node));
     }

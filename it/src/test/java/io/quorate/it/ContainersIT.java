@@ -26,7 +26,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,7 +37,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The Compose file and the node's image, on a Docker engine: each server and each node at an address of its own, each
@@ -103,11 +102,15 @@ class ContainersIT {
 
     @Test
     @Order(1)
-    void theImageRunsAsAnOrdinaryUserAndKnowsItsHealth() throws InterruptedException {
+    void theImageRunsAsAnOrdinaryUserKnowsItsHealthAndReplicates() throws Exception {
         for (String node : List.of("n1", "n2", "n3")) {
             assertThat(compose.user(node)).isEqualTo("quorate");
             await(() -> node + " is " + compose.health(node), () -> compose.health(node)
                     .equals("healthy"));
+        }
+        try (Load load = new Load(ContainersIT::app, SEED, 1, 2, 3)) {
+            goesOn(load, 1, 2, 3);
+            assertNothingLost(load.stop());
         }
     }
 
@@ -175,6 +178,7 @@ class ContainersIT {
     }
 
     @Test
+    @Tag("long")
     @Order(5)
     void aHostThatDiedComesBack() throws Exception {
         try (Load load = new Load(ContainersIT::app, SEED, 1, 2)) {
@@ -204,14 +208,11 @@ class ContainersIT {
         }
     }
 
-    /** By a copy of a server; before that by what the caches hold, with {@code -Dquorate.long=true}. */
-    private static Stream<String> waysToJoin() {
-        return Boolean.getBoolean("quorate.long") ? Stream.of("auto", "clone") : Stream.of("clone");
-    }
-
+    /** By what the caches hold, and by a copy of a server. */
     @ParameterizedTest
+    @Tag("long")
     @Order(7)
-    @MethodSource("waysToJoin")
+    @ValueSource(strings = {"auto", "clone"})
     void aFourthJoinsAndReceivesEverything(String method) throws Exception {
         if (nodes == 4) {
             takeOutTheFourth();

@@ -25,6 +25,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes that nobody's writeset cache can bring up to date: they get all data of another one, under load. */
+@Tag("long")
 @Timeout(900)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class CopyIT {
@@ -103,7 +104,6 @@ class CopyIT {
      * Whoever dies in the middle of the copy: the joiner's service, all of the joiner, the donor's server.
      */
     @Test
-    @Tag("long")
     @Order(1)
     void aNodeThatWasAwayTooLongHandsOverWhatItHasAndGetsACopyWhoeverDies() throws Exception {
         cluster.kill(3, Part.SERVICE);
@@ -187,7 +187,6 @@ class CopyIT {
 
     /** It could come back by what the caches hold, but its server is slow: a second each commit. */
     @Test
-    @Tag("long")
     @Order(3)
     void aNodeThatWouldCatchUpForLongChangesOverToACopy() throws Exception {
         cluster.kill(3, Part.SERVICE);

@@ -13,6 +13,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,13 +38,16 @@ class CrashIT {
     }
 
     static Stream<Arguments> killed() {
-        Stream<Arguments> always = Stream.of(Arguments.of(1, Part.SERVICE), Arguments.of(3, Part.MYSQLD));
-        Stream<Arguments> more =
-                Stream.of(Arguments.of(2, Part.BOTH), Arguments.of(2, Part.SERVICE), Arguments.of(1, Part.MYSQLD));
-        return Boolean.getBoolean("quorate.long") ? Stream.concat(always, more) : always;
+        return Stream.of(
+                Arguments.of(1, Part.SERVICE),
+                Arguments.of(3, Part.MYSQLD),
+                Arguments.of(2, Part.BOTH),
+                Arguments.of(2, Part.SERVICE),
+                Arguments.of(1, Part.MYSQLD));
     }
 
     @ParameterizedTest
+    @Tag("long")
     @MethodSource("killed")
     void losesAndDoublesNothingWhenKilled(int node, Part part) throws Exception {
         long seed = System.nanoTime();
@@ -197,6 +201,7 @@ class CrashIT {
     }
 
     @Test
+    @Tag("long")
     void refusesToOrderWithoutAMajorityAndComesBackWithIt() throws Exception {
         cluster.mysql(1).execute("CREATE TABLE IF NOT EXISTS load_test.alone (id INT PRIMARY KEY)");
         cluster.assertConverged();

@@ -3,11 +3,14 @@ package io.quorate.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.cli.CertificateAuthority;
 import io.quorate.core.NodeState;
-import io.quorate.sandbox.CertificateAuthority;
 import io.quorate.sandbox.MySqlServer;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,8 +38,8 @@ class ServerAccountIT {
             Pattern.compile("```sql\\nCREATE USER.*?;\\n(GRANT .*?);\\n```", Pattern.DOTALL);
 
     private static MySqlServer mysql;
-    private static CertificateAuthority authority;
-    private static CertificateAuthority other;
+    private static Path authority;
+    private static Path other;
 
     @TempDir
     private static Path certificates;
@@ -47,9 +50,15 @@ class ServerAccountIT {
     @BeforeAll
     static void startServer() throws Exception {
         mysql = MySqlServer.builder().relaxed().start();
-        authority = new CertificateAuthority(Files.createDirectory(certificates.resolve("ours")));
-        other = new CertificateAuthority(Files.createDirectory(certificates.resolve("other")));
-        mysql.useCertificate(authority, authority.issue("server", "dns:localhost"));
+        authority = issued("ours");
+        other = issued("other");
+        mysql.useCertificate(authority);
+    }
+
+    /** The certificate of a server that is known as localhost, with that of an authority which signed it. */
+    private static Path issued(String authority) throws IOException {
+        return CertificateAuthority.create(certificates.resolve(authority), authority, InstantSource.system())
+                .issue("localhost", Duration.ofDays(1));
     }
 
     @AfterAll
@@ -66,7 +75,7 @@ class ServerAccountIT {
                 mysql.dialect().resetBinlogs());
     }
 
-    private Node start(Map<String, String> more, CertificateAuthority trusted) throws Exception {
+    private Node start(Map<String, String> more, Path trusted) throws Exception {
         Map<String, String> keys = new HashMap<>(LocalNode.beside(mysql));
         keys.put("quorate.mysql.user", "quorate");
         keys.put(
@@ -74,8 +83,8 @@ class ServerAccountIT {
                 Files.writeString(directory.resolve("password"), PASSWORD + "\n")
                         .toString());
         keys.putAll(more);
-        SslBundle bundle = SslBundle.of(
-                new PemSslStoreBundle(null, PemSslStoreDetails.forCertificate("file:" + trusted.certificate())));
+        SslBundle bundle = SslBundle.of(new PemSslStoreBundle(
+                null, PemSslStoreDetails.forCertificate("file:" + trusted.resolve(CertificateAuthority.AUTHORITY))));
         return LocalNode.start(
                 "account-" + UUID.randomUUID(),
                 directory.resolve("data"),
@@ -134,7 +143,7 @@ class ServerAccountIT {
         assertRefused(tls("127.0.0.1", "verify-ca"), other);
     }
 
-    private void assertRefused(Map<String, String> how, CertificateAuthority trusted) throws Exception {
+    private void assertRefused(Map<String, String> how, Path trusted) throws Exception {
         Node node = start(how, trusted);
         try {
             awaitReason(node, "QRT-1002", "The password was not sent", "quorate.mysql.tls.bundle");

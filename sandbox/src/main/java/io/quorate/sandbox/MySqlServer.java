@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.CertificateAuthority;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -365,12 +366,17 @@ public final class MySqlServer implements AutoCloseable {
                 + "?sslMode=DISABLED&allowPublicKeyRetrieval=true&connectTimeout=10000";
     }
 
-    /** From now on the server shows this certificate, and trusts those of clients that the same authority signed. */
-    public void useCertificate(CertificateAuthority authority, CertificateAuthority.Issued issued) {
+    /**
+     * From now on the server shows this certificate, and trusts those of clients that the same authority signed.
+     *
+     * @param issued a directory as {@link CertificateAuthority#issue} makes it
+     */
+    public void useCertificate(Path issued) {
+        Path absolute = issued.toAbsolutePath();
         execute(
-                "SET GLOBAL ssl_ca = '" + authority.certificate() + "'",
-                "SET GLOBAL ssl_cert = '" + issued.certificate() + "'",
-                "SET GLOBAL ssl_key = '" + issued.key() + "'",
+                "SET GLOBAL ssl_ca = '" + absolute.resolve(CertificateAuthority.AUTHORITY) + "'",
+                "SET GLOBAL ssl_cert = '" + absolute.resolve(CertificateAuthority.CERTIFICATE) + "'",
+                "SET GLOBAL ssl_key = '" + absolute.resolve(CertificateAuthority.KEY) + "'",
                 "ALTER INSTANCE RELOAD TLS");
     }
 

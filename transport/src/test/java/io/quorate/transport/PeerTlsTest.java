@@ -120,6 +120,7 @@ class PeerTlsTest {
     @Test
     void whoIsNoMemberTakesNoMembersPlace() throws IOException {
         List<Socket> held = new ArrayList<>();
+        SSLContext noMember = ours.context("n9");
         try (Nodes nodes = nodes(3).start()) {
             String leader = nodes.awaitLeader();
             String follower = nodes.awaitFollower();
@@ -130,8 +131,8 @@ class PeerTlsTest {
                     held.add(new Socket(at.host(), port));
                     held.add(new Socket(at.host(), port));
                 }
-                Certified.tls(() -> ours.context("n9")).secure(held.get(held.size() - 2), true);
-                assertThat(greetRaft(at, ours.context("n9"), "n9")).contains("n9 is no member");
+                Certified.tls(() -> noMember).secure(held.get(held.size() - 2), true);
+                assertThat(greetRaft(at, noMember, "n9")).contains("n9 is no member");
             }
             nodes.start(follower);
             nodes.awaitLeader();
