@@ -242,7 +242,7 @@ class CommandsTest {
 
     /** A process that is stopped still takes connections: the system does that for it. */
     @ParameterizedTest
-    @ValueSource(strings = {"status", "members", "doctor", "transfer show", "audit status"})
+    @ValueSource(strings = {"status", "doctor", "transfer show"})
     void doesNotWaitLongForANodeThatIsFrozenAndAsksTheOthers(String line) throws IOException {
         n1.answers("members", members("SYNCED", "SYNCED", "SYNCED"));
         for (FakeNode each : List.of(n1, n2)) {

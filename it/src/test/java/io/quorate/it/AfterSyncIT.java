@@ -86,7 +86,7 @@ class AfterSyncIT {
         Random random = new Random(seed);
         Set<Bank.Transfer> acknowledged;
         double lost = 0;
-        try (Bank bank = new Bank(cluster, seed, 10, 4, 1, 2, 3)) {
+        try (Bank bank = new Bank(cluster, seed, 10, 2, 1, 2, 3)) {
             long end = System.nanoTime() + SECONDS * 1_000_000_000L;
             while (System.nanoTime() < end || bank.transfers() <= ENOUGH) {
                 Thread.sleep(2000 + random.nextInt(3000));

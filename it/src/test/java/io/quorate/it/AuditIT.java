@@ -96,6 +96,7 @@ class AuditIT {
     }
 
     @Test
+    @Tag("long")
     @Order(1)
     void findsNothingWhereOnlyWritesAreOnTheirWay() throws Exception {
         JsonNode audit = audit(1);

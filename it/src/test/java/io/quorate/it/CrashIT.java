@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** SIGKILL at moments drawn by a seed, under load on all nodes; then everything must be there, once, and equal. */
+@Tag("long")
 @Timeout(900)
 class CrashIT {
     private static Cluster cluster;
@@ -47,7 +48,6 @@ class CrashIT {
     }
 
     @ParameterizedTest
-    @Tag("long")
     @MethodSource("killed")
     void losesAndDoublesNothingWhenKilled(int node, Part part) throws Exception {
         long seed = System.nanoTime();
@@ -201,7 +201,6 @@ class CrashIT {
     }
 
     @Test
-    @Tag("long")
     void refusesToOrderWithoutAMajorityAndComesBackWithIt() throws Exception {
         cluster.mysql(1).execute("CREATE TABLE IF NOT EXISTS load_test.alone (id INT PRIMARY KEY)");
         cluster.assertConverged();

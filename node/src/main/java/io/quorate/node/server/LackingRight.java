@@ -13,12 +13,17 @@ final class LackingRight {
     private static final long AGAIN_MILLIS = TimeUnit.MINUTES.toMillis(1);
 
     private final QuorateException refusal;
+    private final String grants;
     private final long sinceMillis;
-    private String grants;
 
-    /** @param nowMillis on a clock that only goes forward */
-    LackingRight(QuorateException refusal, long nowMillis) {
+    /**
+     * @param grants what the account had been granted when the refused session began; whoever grants something right
+     *     after the refusal isn't to wait
+     * @param nowMillis on a clock that only goes forward
+     */
+    LackingRight(QuorateException refusal, String grants, long nowMillis) {
         this.refusal = refusal;
+        this.grants = grants;
         this.sinceMillis = nowMillis;
     }
 
@@ -27,9 +32,6 @@ final class LackingRight {
      * @throws QuorateException the refusal, as long as there is nothing new
      */
     void requireOther(String now, long nowMillis) {
-        if (grants == null) {
-            grants = now;
-        }
         if (grants.equals(now) && nowMillis - sinceMillis < AGAIN_MILLIS) {
             throw refusal;
         }

@@ -52,6 +52,8 @@ public final class ServerLink implements Server {
     private String refusal;
     /** What the server hasn't allowed this service's account; null when there is no such thing. The thread's own. */
     private LackingRight lacking;
+    /** What this account was granted when the last session began. The thread's own. */
+    private String granted = "";
     /** Guarded by {@link #idle}. */
     private boolean resting;
 
@@ -288,7 +290,7 @@ public final class ServerLink implements Server {
         String why = signals.lostBecause();
         QuorateException refused = signals.refusal();
         if (refused != null) {
-            lacking = new LackingRight(refused, MonotonicClock.millis());
+            lacking = new LackingRight(refused, granted, MonotonicClock.millis());
             onRefusal(refused);
         } else if (why != null) {
             events.accept(new NodeEvent.DatabaseDown(why));
@@ -324,10 +326,11 @@ public final class ServerLink implements Server {
 
         @Override
         public void open() throws SQLException, IOException, InterruptedException {
+            try (Connection connection = access.connect()) {
+                granted = ServerAccess.grants(connection);
+            }
             if (lacking != null) {
-                try (Connection connection = access.connect()) {
-                    lacking.requireOther(ServerAccess.grants(connection), MonotonicClock.millis());
-                }
+                lacking.requireOther(granted, MonotonicClock.millis());
                 lacking = null;
             }
             begun = sessions.get();

@@ -11,13 +11,19 @@ import org.junit.jupiter.api.Test;
 class LackingRightTest {
     private final QuorateException refusal = new QuorateException(ErrorCode.RIGHT_LACKING, "in a test");
 
-    private final LackingRight lacking = new LackingRight(refusal, 1_000);
+    private final LackingRight lacking = new LackingRight(refusal, "GRANT a", 1_000);
 
     @Test
     void keepsSessionsFromTheServerUntilSomethingIsGranted() {
         assertThatThrownBy(() -> lacking.requireOther("GRANT a", 2_000)).isSameAs(refusal);
         assertThatThrownBy(() -> lacking.requireOther("GRANT a", 9_000)).isSameAs(refusal);
         assertThatCode(() -> lacking.requireOther("GRANT a, b", 10_000)).doesNotThrowAnyException();
+    }
+
+    /** Before anybody has looked again. */
+    @Test
+    void goesOnAtOnceWithWhatIsGrantedRightAfterTheRefusal() {
+        assertThatCode(() -> lacking.requireOther("GRANT a, b", 1_001)).doesNotThrowAnyException();
     }
 
     @Test
