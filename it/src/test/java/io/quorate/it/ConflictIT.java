@@ -27,7 +27,7 @@ class ConflictIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final int SECONDS = Integer.getInteger("quorate.seconds", 0);
     /** At least. */
-    private static final int KILLS = 2;
+    private static final int KILLS = 1;
     /** At each node, each with a rest after each of its transfers: where that is all, nobody waits for its turn. */
     private static final int WRITERS = SECONDS > 0 ? 2 : 1;
 

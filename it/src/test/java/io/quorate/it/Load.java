@@ -93,7 +93,7 @@ final class Load implements AutoCloseable {
      */
     static void rest(long startNanos, long leastMillis) throws InterruptedException {
         long took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
-        Thread.sleep(Math.max(leastMillis, 2 * took));
+        Thread.sleep(Math.max(leastMillis, 4 * took));
     }
 
     private void transaction(Connection connection, int writer, Random random) throws SQLException {

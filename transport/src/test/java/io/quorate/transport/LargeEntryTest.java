@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -100,6 +101,7 @@ class LargeEntryTest {
 
     /** Otherwise no node could discard anything of its log until the lost one comes back, if it does. */
     @Test
+    @Tag("long")
     void givesUpWhatALostNodeDidNotFinish() {
         Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
                 .withLog(1 << 20, 1, 10, 512 << 20));
