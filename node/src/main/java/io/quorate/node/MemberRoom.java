@@ -35,6 +35,7 @@ record MemberRoom(Standing standing, FlowControl flow, MemberDesk desk, Join joi
                 network.configured()::lives,
                 beside.copy()::notGiven,
                 beside.copy()::mayKeep,
+                beside.copy()::isPending,
                 beside.runsEvents(),
                 flow);
         base.stream().servers(network.members());

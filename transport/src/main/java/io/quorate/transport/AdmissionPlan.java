@@ -44,7 +44,10 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
         /** Whether it has a server beside it. */
         boolean hasServer();
 
-        /** Whether its server began with no tables, or has none before it begins; null when it can't tell. */
+        /**
+         * Whether its server began with no tables, or has none before it begins; null when it can't tell, as while it
+         * gets a copy with which it begins.
+         */
         Boolean foundedEmpty();
     }
 
@@ -205,24 +208,38 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
      * members. These begin with what their servers hold. Where one of them has tables and this one none, they are given
      * to it; that servers which all have tables have the same ones, somebody has to have seen to.
      *
+     * <p>A majority isn't enough for servers without tables to begin: the one whose service starts last may be the one
+     * that has them.
+     *
      * @param applied up to which seqno it holds everything
      * @param empty whether nobody has made a table in it
      */
-    public static Data dataOfFounder(long applied, boolean empty, Collection<? extends Word> words) {
+    public Data dataOfFounder(long applied, boolean empty, Collection<? extends Word> words) {
         if (applied > 0) {
             return Data.ITS_OWN;
         }
         List<? extends Word> servers = words.stream().filter(Word::hasServer).toList();
-        boolean emptyOnes = servers.stream().anyMatch(word -> Boolean.TRUE.equals(word.foundedEmpty()));
-        boolean fullOnes = servers.stream().anyMatch(word -> Boolean.FALSE.equals(word.foundedEmpty()));
+        boolean begunEmpty = servers.stream()
+                .anyMatch(word -> !word.members().isEmpty() && Boolean.TRUE.equals(word.foundedEmpty()));
         if (!empty) {
-            // The others have begun already, without what this one holds.
-            return authority(words) != null && emptyOnes ? Data.REFUSED : Data.ITS_OWN;
+            // Others have begun already, without what this one holds.
+            return begunEmpty ? Data.REFUSED : Data.ITS_OWN;
         }
-        if (fullOnes) {
+        if (servers.stream().anyMatch(word -> Boolean.FALSE.equals(word.foundedEmpty()))) {
             return Data.COPY;
         }
-        return servers.stream().allMatch(word -> word.foundedEmpty() != null) ? Data.ORDER : Data.UNTOLD;
+        // Whoever has begun without tables had asked all.
+        boolean all = begunEmpty || silent(words).isEmpty();
+        return all && servers.stream().allMatch(word -> word.foundedEmpty() != null) ? Data.ORDER : Data.UNTOLD;
+    }
+
+    /** The names of the other configured nodes that have said nothing. */
+    public List<String> silent(Collection<? extends Word> words) {
+        List<String> heard = words.stream().map(Word::node).toList();
+        return configured.stream()
+                .map(Peer::name)
+                .filter(name -> !name.equals(self.name()) && !heard.contains(name))
+                .toList();
     }
 
     private static Peer named(List<Peer> peers, String name) {

@@ -24,6 +24,10 @@ class AdmissionPlanTest {
     private static final Peer N3 = new Peer("n3", "c", 1, 2);
     private static final Peer N1_ELSEWHERE = new Peer("n1", "z", 1, 2);
     private static final List<Peer> ALL = List.of(N1, N2, N3);
+    /** Of n1, beside n2, n3 and n4, an arbitrator. */
+    private static final AdmissionPlan FOUR =
+            new AdmissionPlan(N1, List.of(N1, N2, N3, new Peer("n4", "d", 1, 2)), List.of(), 0, "d1");
+
     private static final Lives SECOND = new Lives(List.of("2-aaaaaaaa"));
 
     /** Of n1, which uses directory {@code d1}. */
@@ -235,7 +239,9 @@ class AdmissionPlanTest {
                 "it was part of it,  7, false, true,  true,  true,  ITS_OWN",
                 "it comes too late,  0, false, true,  true,  ?,     REFUSED",
                 "it comes with what they have, 0, false, true, false, false, ITS_OWN",
-                "it comes without,   0, true,  true,  false, ?,     COPY"
+                "it comes without,   0, true,  true,  false, ?,     COPY",
+                "others get a copy,  0, false, true,  ?,     ?,     ITS_OWN",
+                "nor can they tell,  0, true,  true,  ?,     ?,     UNTOLD"
             })
     void aServerThatBeginsWithoutTheTablesOfOthersGetsThem(
             String what, long applied, boolean empty, boolean begun, Boolean n2, Boolean n3, Data expected) {
@@ -244,6 +250,23 @@ class AdmissionPlanTest {
                 new Said("n2", begun, members, Lives.FIRST, Map.of(), Map.of(), n2),
                 new Said("n3", begun, members, Lives.FIRST, Map.of(), Map.of(), n3),
                 new Said("n4", begun, members, Lives.FIRST, Map.of(), Map.of(), null));
-        assertThat(AdmissionPlan.dataOfFounder(applied, empty, words)).as(what).isEqualTo(expected);
+        assertThat(FOUR.dataOfFounder(applied, empty, words)).as(what).isEqualTo(expected);
+    }
+
+    /** The one that starts last may be the one with the tables. */
+    @Test
+    void whoHasNoTablesDoesNotBeginWithAMajorityThatHasNone() {
+        Said n2 = new Said("n2", false, List.of(), Lives.FIRST, Map.of(), Map.of(), true);
+        Said n4 = new Said("n4", false, List.of(), Lives.FIRST, Map.of(), Map.of(), null);
+        assertThat(FOUR.dataOfFounder(0, true, List.of(n2, n4))).isEqualTo(Data.UNTOLD);
+        assertThat(FOUR.silent(List.of(n2, n4))).containsExactly("n3");
+        assertThat(FOUR.dataOfFounder(0, false, List.of(n2, n4)))
+                .as("whoever has them needn't wait")
+                .isEqualTo(Data.ITS_OWN);
+        Said begun = new Said("n2", false, ALL, Lives.FIRST, Map.of(), Map.of(), true);
+        assertThat(FOUR.dataOfFounder(0, true, List.of(begun, n4)))
+                .as("n2 has heard all, though nobody leads yet")
+                .isEqualTo(Data.ORDER);
+        assertThat(FOUR.dataOfFounder(0, false, List.of(begun, n4))).isEqualTo(Data.REFUSED);
     }
 }

@@ -8,6 +8,7 @@ import io.quorate.ist.HistoryCheck;
 import io.quorate.node.server.Server;
 import io.quorate.transport.AdmissionPlan;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,7 +79,7 @@ final class FirstData {
     private String settleFounder(JoinHost.Heard others, Server.Contents contents)
             throws IOException, InterruptedException {
         long applied = contents.position().seqno();
-        switch (AdmissionPlan.dataOfFounder(applied, contents.empty(), others.words())) {
+        switch (host.plan().dataOfFounder(applied, contents.empty(), others.words())) {
             case ITS_OWN -> {
                 if (applied == 0) {
                     log.info("the cluster begins with the tables of this server. Servers that have tables, too, keep"
@@ -97,8 +98,13 @@ final class FirstData {
                                 + " delete their data directories, and start this one's first: the other servers"
                                 + " get a copy");
             case UNTOLD -> {
-                return "not all nodes that answer can tell yet whether their servers have tables; is mysqld running"
-                        + " beside each of them?";
+                List<String> silent = host.plan().silent(others.words());
+                return silent.isEmpty()
+                        ? "not all nodes that answer can tell yet whether their servers have tables; is mysqld running"
+                                + " beside each of them?"
+                        : "this server has no tables, and " + String.join(", ", silent)
+                                + " may have some, which would be those of the cluster: start the service there, too,"
+                                + " or leave it out of quorate.peers until there is a cluster";
             }
         }
         return null;

@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -57,6 +58,7 @@ public final class Standing {
     private final Supplier<Lives> lives;
     private final Supplier<List<TableName>> notGiven;
     private final Supplier<@Nullable Boolean> mayKeep;
+    private final BooleanSupplier getsCopy;
     private final Supplier<@Nullable Boolean> runsEvents;
     private final FlowControl flow;
     private final Rate orderedRate = new Rate(RATES_OVER);
@@ -67,6 +69,7 @@ public final class Standing {
      * @param lives the lives of the cluster, as far as this node knows
      * @param notGiven what {@link MemberReport#notGiven} says
      * @param mayKeep what {@link MemberReport#mayKeep} says
+     * @param getsCopy whether this server gets a copy of another one's data, or waits for it
      * @param runsEvents what {@link MemberReport#runsEvents} says
      */
     public Standing(
@@ -84,6 +87,7 @@ public final class Standing {
             Supplier<Lives> lives,
             Supplier<List<TableName>> notGiven,
             Supplier<@Nullable Boolean> mayKeep,
+            BooleanSupplier getsCopy,
             Supplier<@Nullable Boolean> runsEvents,
             FlowControl flow) {
         this.properties = properties;
@@ -100,6 +104,7 @@ public final class Standing {
         this.lives = lives;
         this.notGiven = notGiven;
         this.mayKeep = mayKeep;
+        this.getsCopy = getsCopy;
         this.runsEvents = runsEvents;
         this.flow = flow;
     }
@@ -303,7 +308,11 @@ public final class Standing {
         Boolean foundedEmpty = null;
         try {
             NodeIdentity identity = NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node());
-            foundedEmpty = identity == null ? server.isEmpty() : (Boolean) identity.foundedEmpty();
+            if (identity != null) {
+                foundedEmpty = identity.foundedEmpty();
+            } else if (!getsCopy.getAsBoolean()) {
+                foundedEmpty = server.isEmpty();
+            }
         } catch (QuorateException e) {
             log.warn("{}", e.getMessage());
         }
