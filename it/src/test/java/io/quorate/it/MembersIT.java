@@ -295,12 +295,7 @@ class MembersIT {
         assertThat(askToForce(1)).as("it is alone already").contains("nothing has to be forced");
         cluster.awaitState(1, "SYNCED");
         cluster.mysql(1).execute("INSERT INTO load_test.t VALUES (1)");
-        for (int n : List.of(2, 3)) {
-            cluster.bringUp(n);
-        }
-        for (int n : List.of(2, 3)) {
-            cluster.awaitState(n, "SYNCED");
-        }
+        cluster.startAgain();
         cluster.mysql(3).execute("INSERT INTO load_test.t VALUES (2)");
         Load.assertNothingLost(cluster, acknowledged, seed);
         for (int n = 1; n <= 3; n++) {
