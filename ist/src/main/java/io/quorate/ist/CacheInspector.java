@@ -42,6 +42,11 @@ public final class CacheInspector {
         this.directory = directory;
     }
 
+    /** Whether a directory has none of a cache's files. */
+    public static boolean isEmpty(Path directory) throws IOException {
+        return SegmentFiles.list(directory).isEmpty();
+    }
+
     /** Checks every file, and every record's checksum. */
     public List<SegmentReport> verify() throws IOException {
         return read(0, Long.MAX_VALUE, c -> true);

@@ -110,6 +110,8 @@ class MembersIT {
         int leader = leader();
         cluster.remove("n" + leader);
         assertThat(leader()).isNotEqualTo(leader);
+        // Who is gone for good is not missed, though the others' configuration still has it.
+        assertThat(cluster.http(leader(), "/actuator/cluster")).doesNotContain("UNREACHABLE");
         // Votes on definitions don't wait for who is gone.
         awaitVoters(3);
         // One of that name comes again, with nothing of what the other one had.

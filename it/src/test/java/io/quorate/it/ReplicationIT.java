@@ -100,6 +100,9 @@ class ReplicationIT {
         cluster.assertConverged();
         String data = cluster.node(2).serviceLog().resolveSibling("quorate").toString();
         assertThat(NodeProgram.run(scratch, 0, List.of("log", "verify", data))).contains(": whole");
+        String elsewhere = Path.of(data).resolveSibling("data").toString();
+        assertThat(NodeProgram.run(scratch, 1, List.of("log", "describe", elsewhere)))
+                .contains("neither a node's data directory nor the cache in one");
         JsonNode described =
                 JsonMapper.shared().readTree(NodeProgram.run(scratch, 0, List.of("log", "describe", data, "json")));
         long last = described.get("last").asLong();

@@ -61,7 +61,10 @@ class ClusterEndpoint {
         List<CompletableFuture<NodeStatus>> asked = new ArrayList<>();
         known().forEach((name, http) ->
                 asked.add(name.equals(self.name()) ? CompletableFuture.completedFuture(self) : ask(name, http)));
-        List<NodeStatus> nodes = asked.stream().map(CompletableFuture::join).toList();
+        List<NodeStatus> nodes = asked.stream()
+                .map(CompletableFuture::join)
+                .filter(this::belongs)
+                .toList();
         return new ClusterAnswer(
                 properties.cluster(),
                 self.name(),
@@ -82,6 +85,16 @@ class ClusterEndpoint {
         properties.peers().forEach(peer -> nodes.put(peer.name(), peer.http()));
         standing.members().forEach(member -> nodes.putIfAbsent(member.name(), null));
         return nodes;
+    }
+
+    /**
+     * Who answers does, and whoever is a member; who is configured but was taken out, or has never come, is not missed.
+     * Before this node knows members, all that are configured belong.
+     */
+    private boolean belongs(NodeStatus node) {
+        return !node.state().equals(NodeStatus.UNREACHABLE)
+                || standing.members().isEmpty()
+                || standing.isMember(node.name());
     }
 
     private ClusterAnswer.Cache cache() {
