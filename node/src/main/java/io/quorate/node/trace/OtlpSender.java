@@ -11,6 +11,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.OwnedThread;
+import java.net.ConnectException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -135,6 +136,10 @@ final class OtlpSender implements Consumer<TracedSpan>, AutoCloseable {
         }
         Throwable root = failure;
         while (root != null && root.getCause() != null) {
+            if (root instanceof ConnectException) {
+                // Below it is what the JDK met on its own channel, which says less.
+                return "no connection; is it up, and is that its address?";
+            }
             root = root.getCause();
         }
         return String.valueOf(root);

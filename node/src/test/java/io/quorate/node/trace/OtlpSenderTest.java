@@ -4,6 +4,9 @@ package io.quorate.node.trace;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.quorate.core.Gtid;
@@ -19,6 +22,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 /** What a collector gets. */
 @Timeout(60)
@@ -103,7 +107,12 @@ class OtlpSenderTest {
     }
 
     @Test
-    void whatCannotBeSentIsCounted() throws Exception {
+    void whatCannotBeSentIsCountedAndSaid() throws Exception {
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        Logger log = (Logger) LoggerFactory.getLogger(OtlpSender.class);
+        log.addAppender(lines);
+
         try (OtlpSender nobody = sender("http://127.0.0.1:" + Ports.freeBlock(0) + "/v1/traces")) {
             nobody.accept(apply());
             awaitDropped(1);
@@ -114,6 +123,12 @@ class OtlpSenderTest {
             elsewhere.accept(apply());
             awaitDropped(3);
         }
+        log.detachAppender(lines);
+        // Both senders are closed, so their lines are there.
+        assertThat(lines.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .anyMatch(line -> line.contains("no connection; is it up, and is that its address?"))
+                .anyMatch(line -> line.contains("HTTP 404"));
     }
 
     /** The one that hands in is a thread that commits or applies. */
