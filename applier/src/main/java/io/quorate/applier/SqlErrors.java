@@ -42,8 +42,24 @@ enum SqlErrors {
             // replicas.
             case 1049, 1051, 1054, 1146, 1347, 1105, 1535, 1677, 13146 -> SCHEMA;
             // Databases, tables, columns, keys that are there already, or aren't; accounts, routines, triggers, events.
-            case 1007, 1008, 1050, 1060, 1061, 1068, 1072, 1091, 1133, 1141, 1147, 1304, 1305, 1359, 1360, 1396, 1403 ->
-                REFUSED;
+            case 1007,
+                    1008,
+                    1050,
+                    1060,
+                    1061,
+                    1068,
+                    1072,
+                    1091,
+                    1133,
+                    1141,
+                    1147,
+                    1304,
+                    1305,
+                    1359,
+                    1360,
+                    1396,
+                    1403,
+                    1410 -> REFUSED;
             case 1537, 1539, 3162, 3503, 3523, 3530, 3821, 3822, 3940 -> REFUSED;
             // Tablespaces, and their files; servers to federate with; spatial reference systems.
             case 1812, 1813, 1814, 3120, 3510, 3606, 1476, 1477, 3548, 3712 -> REFUSED;
@@ -58,9 +74,9 @@ enum SqlErrors {
             // Disks, files, and memory.
             case 1016, 1017, 1021, 1023, 1024, 1026, 1030, 1034, 1036, 1037, 1038, 1041, 1114, 1194, 1195, 1206, 1878 ->
                 UNABLE;
-            // Rights on a database, to log in, on a table, on a column, on everything, on a routine, to make an account
-            // by a GRANT, to make functions while there is a binlog.
-            case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1419 -> DENIED;
+            // Rights on a database, to log in, on a table, on a column, on everything, on a routine, to make functions
+            // while there is a binlog. 1410 is none: it says that GRANT doesn't make accounts, whoever may.
+            case 1044, 1045, 1142, 1143, 1227, 1370, 1419 -> DENIED;
             // A packet that is too large; too many connections or threads.
             case 1153, 1040, 1135 -> UNABLE;
             // Libraries, engines, plugins and features that aren't there.

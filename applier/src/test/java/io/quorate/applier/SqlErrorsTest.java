@@ -16,7 +16,7 @@ class SqlErrorsTest {
         "tables and views, 1050 1051 1146",
         "tablespaces and their files, 1812 1813 1814 3120 3510 3606",
         "routines and triggers and events, 1304 1305 1359 1360 1537 1539",
-        "accounts and grants and roles, 1133 1141 1147 1396 3523 3530",
+        "accounts and grants and roles, 1133 1141 1147 1396 1410 3523 3530",
         "servers to federate with, 1476 1477",
         "spatial reference systems, 3548 3712"
     })

@@ -45,7 +45,7 @@ class MembersIT {
 
     private static Cluster cluster;
 
-    /** An old server with tables, and two new ones. */
+    /** An old server with tables, and two new ones, in one of which somebody has made a database. */
     @BeforeAll
     static void start() throws Exception {
         List<String> first = new ArrayList<>();
@@ -55,6 +55,8 @@ class MembersIT {
             first.add("SET @first = IF(@@server_id = 1, '" + statement + "', 'DO 0');");
             first.addAll(List.of("PREPARE first FROM @first;", "EXECUTE first;"));
         }
+        first.add("SET @second = IF(@@server_id = 2, 'CREATE DATABASE IF NOT EXISTS of_two', 'DO 0');");
+        first.addAll(List.of("PREPARE second FROM @second;", "EXECUTE second;"));
         Path file = Files.write(sql.resolve("first.sql"), first);
         Map<String, String> set = new HashMap<>(Cluster.TLS);
         set.put("mysql.init-file", file.toString());
@@ -64,6 +66,8 @@ class MembersIT {
         Files.writeString(file, "DO 0;");
         for (int node : cluster.numbers()) {
             assertThat(cluster.mysql(node).queryOne("SELECT id FROM old.t")).isEqualTo("7");
+            assertThat(cluster.mysql(node).query("SHOW DATABASES LIKE 'of_two'"))
+                    .isEmpty();
         }
         cluster.mysql(1)
                 .execute(

@@ -75,8 +75,8 @@ final class ServerKind implements NodeKind {
                         base.network().questions(),
                         base.network().json()),
                 told.copying());
-        ServerLink link = opened.add(
-                new ServerLink(properties.mysql(), access, sessions, signals, copy, told.events(), told.faults()));
+        ServerLink link =
+                opened.add(new ServerLink(properties, access, sessions, signals, copy, told.events(), told.faults()));
         EventScheduler scheduler = opened.add(new EventScheduler(
                 properties.node(),
                 access,

@@ -7,6 +7,7 @@ import io.quorate.core.AppliedDdl;
 import io.quorate.core.NodeState;
 import io.quorate.node.server.NodeIdentity;
 import io.quorate.sandbox.MySqlServer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -65,6 +66,28 @@ class OwnNumbersIT {
         } finally {
             again.stop();
         }
+    }
+
+    /** It would be taken for what all servers have in common. */
+    @Test
+    void whatWasMadeAfterItsNodeBeganAsOneWithoutTablesIsNotTakenForEverybodys() throws Exception {
+        Path data = Files.createDirectory(directory.resolve("data"));
+        Files.createFile(data.resolve("begins-with-nothing"));
+        Node node = start("data");
+        try {
+            awaitReason(node, "QRT-3010", "somebody has made tables on this server");
+            assertThat(mysql.queryLong("SELECT @@GLOBAL.read_only")).isOne();
+        } finally {
+            node.stop();
+        }
+        mysql.execute("DROP DATABASE a");
+        Node again = start("data");
+        try {
+            LocalNode.awaitState(again, NodeState.SYNCED);
+        } finally {
+            again.stop();
+        }
+        assertThat(data.resolve("begins-with-nothing")).doesNotExist();
     }
 
     /** What clients commit without GTIDs is never read, so nobody else would ever have it. */

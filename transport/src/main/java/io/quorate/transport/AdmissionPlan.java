@@ -45,10 +45,19 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
         boolean hasServer();
 
         /**
-         * Whether its server began with no tables, or has none before it begins; null when it can't tell, as while it
-         * gets a copy with which it begins.
+         * What its server began with, or has before it begins; null when it can't tell, as while it gets a copy with
+         * which it begins.
          */
-        Boolean foundedEmpty();
+        Holds holds();
+    }
+
+    /** What somebody has made on a server, besides accounts. */
+    public enum Holds {
+        NOTHING,
+        /** Databases with nothing in them. */
+        SCHEMAS,
+        /** Tables, views, routines or events. */
+        TABLES
     }
 
     /** How it takes part. */
@@ -185,52 +194,92 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
      * server to which nothing was ever applied can begin from the order alone only where the cluster did.
      *
      * @param applied up to which seqno it holds everything
-     * @param empty whether nobody has made a table in it
+     * @param holds what somebody has made in it
      * @param copyPreferred whether it is to get a copy wherever it can
      */
-    public static Data data(long applied, boolean empty, boolean copyPreferred, Collection<? extends Word> words) {
+    public static Data data(long applied, Holds holds, boolean copyPreferred, Collection<? extends Word> words) {
         if (applied > 0) {
             return Data.ITS_OWN;
         }
-        if (!empty) {
+        if (holds == Holds.TABLES) {
             return Data.REFUSED;
         }
         if (copyPreferred) {
             return Data.COPY;
         }
-        List<Boolean> founded =
-                words.stream().map(Word::foundedEmpty).filter(Objects::nonNull).toList();
-        return founded.isEmpty() ? Data.UNTOLD : founded.contains(true) ? Data.ORDER : Data.COPY;
+        List<Holds> founded =
+                words.stream().map(Word::holds).filter(Objects::nonNull).toList();
+        if (founded.isEmpty()) {
+            return Data.UNTOLD;
+        }
+        return holds == Holds.NOTHING && founded.contains(Holds.NOTHING) ? Data.ORDER : Data.COPY;
     }
 
     /**
      * Where the server of a node with a new directory gets its first data from, if the node begins as one of the first
-     * members. These begin with what their servers hold. Where one of them has tables and this one none, they are given
-     * to it; that servers which all have tables have the same ones, somebody has to have seen to.
+     * members. The cluster begins with what one server holds, and the others get that; where several have tables, with
+     * what the first of them by name holds. Tables of others are not overwritten, and kept only where somebody
+     * has said that they are the same.
      *
      * <p>A majority isn't enough for servers without tables to begin: the one whose service starts last may be the one
      * that has them.
      *
      * @param applied up to which seqno it holds everything
-     * @param empty whether nobody has made a table in it
+     * @param holds what somebody has made in it
+     * @param same whether somebody has said that its tables are those of the others
      */
-    public Data dataOfFounder(long applied, boolean empty, Collection<? extends Word> words) {
+    public Data dataOfFounder(long applied, Holds holds, boolean same, Collection<? extends Word> words) {
         if (applied > 0) {
             return Data.ITS_OWN;
         }
         List<? extends Word> servers = words.stream().filter(Word::hasServer).toList();
-        boolean begunEmpty = servers.stream()
-                .anyMatch(word -> !word.members().isEmpty() && Boolean.TRUE.equals(word.foundedEmpty()));
-        if (!empty) {
-            // Others have begun already, without what this one holds.
-            return begunEmpty ? Data.REFUSED : Data.ITS_OWN;
+        List<Holds> begun = servers.stream()
+                .filter(AdmissionPlan::hasBegun)
+                .map(Word::holds)
+                .filter(Objects::nonNull)
+                .toList();
+        List<? extends Word> others =
+                servers.stream().filter(word -> !hasBegun(word)).toList();
+        boolean begunEmpty = begun.contains(Holds.NOTHING);
+        if (holds == Holds.TABLES) {
+            if (begunEmpty || (!same && !begun.isEmpty())) {
+                return Data.REFUSED;
+            }
+            return same || !isPreceded(holds, others) ? Data.ITS_OWN : Data.UNTOLD;
         }
-        if (servers.stream().anyMatch(word -> Boolean.FALSE.equals(word.foundedEmpty()))) {
+        if (!begunEmpty && (!begun.isEmpty() || others.stream().anyMatch(word -> word.holds() == Holds.TABLES))) {
             return Data.COPY;
         }
         // Whoever has begun without tables had asked all.
         boolean all = begunEmpty || silent(words).isEmpty();
-        return all && servers.stream().allMatch(word -> word.foundedEmpty() != null) ? Data.ORDER : Data.UNTOLD;
+        if (holds == Holds.SCHEMAS) {
+            // Who has begun and can't tell waits for what this one begins with.
+            boolean told = others.stream().allMatch(word -> word.holds() != null);
+            return begunEmpty || isPreceded(holds, others) ? Data.COPY : all && told ? Data.ITS_OWN : Data.UNTOLD;
+        }
+        if (!begunEmpty && others.stream().anyMatch(word -> word.holds() == Holds.SCHEMAS)) {
+            return Data.COPY;
+        }
+        return all && servers.stream().allMatch(word -> word.holds() != null) ? Data.ORDER : Data.UNTOLD;
+    }
+
+    private static boolean hasBegun(Word word) {
+        return !word.members().isEmpty();
+    }
+
+    /** Whether a node with a lesser name has a server that holds as much. */
+    private boolean isPreceded(Holds holds, Collection<? extends Word> words) {
+        return words.stream()
+                .anyMatch(word -> word.holds() == holds && word.node().compareTo(self.name()) < 0);
+    }
+
+    /** The names of the nodes whose servers have tables, or began with some. */
+    public static List<String> withTables(Collection<? extends Word> words) {
+        return words.stream()
+                .filter(word -> word.holds() == Holds.TABLES)
+                .map(Word::node)
+                .sorted()
+                .toList();
     }
 
     /** The names of the other configured nodes that have said nothing. */

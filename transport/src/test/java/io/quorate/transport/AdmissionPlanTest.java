@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.transport.AdmissionPlan.Ask;
 import io.quorate.transport.AdmissionPlan.Data;
+import io.quorate.transport.AdmissionPlan.Holds;
 import io.quorate.transport.AdmissionPlan.Joiner;
 import io.quorate.transport.AdmissionPlan.Member;
 import io.quorate.transport.AdmissionPlan.TakenOut;
@@ -17,6 +18,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class AdmissionPlanTest {
     private static final Peer N1 = new Peer("n1", "a", 1, 2);
@@ -42,7 +44,7 @@ class AdmissionPlanTest {
             Lives lives,
             Map<Peer, String> directories,
             Map<String, Integer> generations,
-            Boolean foundedEmpty)
+            Holds holds)
             implements Word {
         @Override
         public int generationOf(String name) {
@@ -61,15 +63,15 @@ class AdmissionPlanTest {
         }
 
         Said hearing(Peer member, String directory) {
-            return new Said(node, knowsLeader, members, lives, Map.of(member, directory), generations, foundedEmpty);
+            return new Said(node, knowsLeader, members, lives, Map.of(member, directory), generations, holds);
         }
 
         Said upTo(int generation) {
-            return new Said(node, knowsLeader, members, lives, directories, Map.of("n1", generation), foundedEmpty);
+            return new Said(node, knowsLeader, members, lives, directories, Map.of("n1", generation), holds);
         }
 
         Said in(Lives life) {
-            return new Said(node, knowsLeader, members, life, directories, generations, foundedEmpty);
+            return new Said(node, knowsLeader, members, life, directories, generations, holds);
         }
     }
 
@@ -203,70 +205,121 @@ class AdmissionPlanTest {
 
     @ParameterizedTest
     @CsvSource({
-        // applied, empty, copy preferred, founded empty by the word of two
-        "7, false, false, ,      ,      ITS_OWN",
-        "7, true,  true,  false, ,      ITS_OWN",
-        "0, false, false, true,  true,  REFUSED",
-        "0, false, true,  true,  true,  REFUSED",
-        "0, true,  true,  true,  true,  COPY",
-        "0, true,  false, true,  true,  ORDER",
-        "0, true,  false, false, true,  ORDER",
-        "0, true,  false, ,      true,  ORDER",
-        "0, true,  false, false, ,      COPY",
-        "0, true,  false, false, false, COPY",
-        "0, true,  false, ,      ,      UNTOLD",
+        // applied, holds, copy preferred, held when they began by the word of two
+        "7, TABLES,  false, ,        ,        ITS_OWN",
+        "7, NOTHING, true,  TABLES,  ,        ITS_OWN",
+        "0, TABLES,  false, NOTHING, NOTHING, REFUSED",
+        "0, TABLES,  true,  NOTHING, NOTHING, REFUSED",
+        "0, NOTHING, true,  NOTHING, NOTHING, COPY",
+        "0, NOTHING, false, NOTHING, NOTHING, ORDER",
+        "0, NOTHING, false, TABLES,  NOTHING, ORDER",
+        "0, NOTHING, false, ,        NOTHING, ORDER",
+        "0, NOTHING, false, TABLES,  ,        COPY",
+        "0, NOTHING, false, TABLES,  TABLES,  COPY",
+        "0, NOTHING, false, ,        ,        UNTOLD",
+        "0, SCHEMAS, false, NOTHING, NOTHING, COPY",
+        "0, SCHEMAS, false, TABLES,  ,        COPY",
+        "0, SCHEMAS, false, ,        ,        UNTOLD",
     })
     void aServerBeginsFromTheOrderAloneWhereTheClusterDid(
-            long applied, boolean empty, boolean preferred, Boolean first, Boolean second, Data expected) {
+            long applied, Holds holds, boolean preferred, Holds first, Holds second, Data expected) {
         List<Said> words = new ArrayList<>();
-        for (Boolean founded : new Boolean[] {first, second}) {
+        for (Holds founded : new Holds[] {first, second}) {
             words.add(new Said("n2", true, ALL, Lives.FIRST, Map.of(), Map.of(), founded));
         }
-        assertThat(AdmissionPlan.data(applied, empty, preferred, words)).isEqualTo(expected);
+        assertThat(AdmissionPlan.data(applied, holds, preferred, words)).isEqualTo(expected);
     }
 
-    /** The others are n2, n3, and n4, an arbitrator. */
+    /** Of n2; the others are n1, n3, and n4, an arbitrator. */
     @ParameterizedTest
     @CsvSource(
             nullValues = "?",
             value = {
-                "empty servers,      0, true,  false, true,  true,  ORDER",
-                "one has tables,     0, true,  false, true,  false, COPY",
-                "this one has them,  0, false, false, true,  true,  ITS_OWN",
-                "all have them,      0, false, false, false, false, ITS_OWN",
-                "one can't tell,     0, true,  false, true,  ?,     UNTOLD",
-                "one is enough,      0, true,  false, ?,     false, COPY",
-                "it was part of it,  7, false, true,  true,  true,  ITS_OWN",
-                "it comes too late,  0, false, true,  true,  ?,     REFUSED",
-                "it comes with what they have, 0, false, true, false, false, ITS_OWN",
-                "it comes without,   0, true,  true,  false, ?,     COPY",
-                "others get a copy,  0, false, true,  ?,     ?,     ITS_OWN",
-                "nor can they tell,  0, true,  true,  ?,     ?,     UNTOLD"
+                // what, applied, holds, the same by somebody's word, n1 has begun, and holds; n3 likewise
+                "nobody has any,        0, NOTHING, false, false, NOTHING, false, NOTHING, ORDER",
+                "one has tables,        0, NOTHING, false, false, NOTHING, false, TABLES,  COPY",
+                "this one has them,     0, TABLES,  false, false, NOTHING, false, NOTHING, ITS_OWN",
+                "one can't tell,        0, NOTHING, false, false, NOTHING, false, ?,       UNTOLD",
+                "one is enough,         0, NOTHING, false, false, ?,       false, TABLES,  COPY",
+                "it was part of it,     7, TABLES,  false, true,  NOTHING, true,  NOTHING, ITS_OWN",
+                "it comes too late,     0, TABLES,  false, true,  NOTHING, true,  ?,       REFUSED",
+                "it comes without,      0, NOTHING, false, true,  TABLES,  true,  ?,       COPY",
+                "others get a copy,     0, TABLES,  false, true,  ?,       true,  ?,       ITS_OWN",
+                "nor can they tell,     0, NOTHING, false, true,  ?,       true,  ?,       UNTOLD",
+                "a lesser name has them,0, TABLES,  false, false, TABLES,  false, TABLES,  UNTOLD",
+                "a greater one has,     0, TABLES,  false, false, NOTHING, false, TABLES,  ITS_OWN",
+                "others have begun,     0, TABLES,  false, false, ?,       true,  TABLES,  REFUSED",
+                "and are the same,      0, TABLES,  true,  false, TABLES,  true,  TABLES,  ITS_OWN",
+                "all say the same,      0, TABLES,  true,  false, TABLES,  false, TABLES,  ITS_OWN",
+                "none can't be it,      0, TABLES,  true,  true,  NOTHING, false, TABLES,  REFUSED",
+                "it has databases,      0, SCHEMAS, false, false, NOTHING, false, NOTHING, ITS_OWN",
+                "so has a lesser name,  0, SCHEMAS, false, false, SCHEMAS, false, NOTHING, COPY",
+                "so has a greater one,  0, SCHEMAS, false, false, NOTHING, false, SCHEMAS, ITS_OWN",
+                "one has tables beside, 0, SCHEMAS, false, false, NOTHING, false, TABLES,  COPY",
+                "databases unheard of,  0, SCHEMAS, false, false, ?,       false, NOTHING, UNTOLD",
+                "who began waits for it,0, SCHEMAS, false, true,  ?,       false, NOTHING, ITS_OWN",
+                "they began with some,  0, SCHEMAS, false, true,  SCHEMAS, false, NOTHING, COPY",
+                "they began without,    0, SCHEMAS, false, true,  NOTHING, false, NOTHING, COPY",
+                "another has databases, 0, NOTHING, false, false, SCHEMAS, false, NOTHING, COPY",
+                "somebody made them since, 0, NOTHING, false, true, NOTHING, true, TABLES, ORDER",
             })
-    void aServerThatBeginsWithoutTheTablesOfOthersGetsThem(
-            String what, long applied, boolean empty, boolean begun, Boolean n2, Boolean n3, Data expected) {
-        List<Peer> members = begun ? List.of(N1, N2, N3) : List.of();
+    void theClusterBeginsWithWhatOneServerHolds(
+            String what,
+            long applied,
+            Holds holds,
+            boolean same,
+            boolean begun1,
+            Holds n1,
+            boolean begun3,
+            Holds n3,
+            Data expected) {
+        AdmissionPlan plan = new AdmissionPlan(N2, List.of(N3, N1, N2, new Peer("n4", "d", 1, 2)), List.of(), 0, "d2");
         List<Said> words = List.of(
-                new Said("n2", begun, members, Lives.FIRST, Map.of(), Map.of(), n2),
-                new Said("n3", begun, members, Lives.FIRST, Map.of(), Map.of(), n3),
-                new Said("n4", begun, members, Lives.FIRST, Map.of(), Map.of(), null));
-        assertThat(FOUR.dataOfFounder(applied, empty, words)).as(what).isEqualTo(expected);
+                new Said("n1", begun1, begun1 ? ALL : List.of(), Lives.FIRST, Map.of(), Map.of(), n1),
+                new Said("n3", begun3, begun3 ? ALL : List.of(), Lives.FIRST, Map.of(), Map.of(), n3),
+                new Said("n4", begun3, begun3 ? ALL : List.of(), Lives.FIRST, Map.of(), Map.of(), null));
+        assertThat(plan.dataOfFounder(applied, holds, same, words)).as(what).isEqualTo(expected);
     }
 
     /** The one that starts last may be the one with the tables. */
     @Test
     void whoHasNoTablesDoesNotBeginWithAMajorityThatHasNone() {
-        Said n2 = new Said("n2", false, List.of(), Lives.FIRST, Map.of(), Map.of(), true);
+        Said n2 = new Said("n2", false, List.of(), Lives.FIRST, Map.of(), Map.of(), Holds.NOTHING);
         Said n4 = new Said("n4", false, List.of(), Lives.FIRST, Map.of(), Map.of(), null);
-        assertThat(FOUR.dataOfFounder(0, true, List.of(n2, n4))).isEqualTo(Data.UNTOLD);
+        assertThat(FOUR.dataOfFounder(0, Holds.NOTHING, false, List.of(n2, n4))).isEqualTo(Data.UNTOLD);
+        assertThat(FOUR.dataOfFounder(0, Holds.SCHEMAS, false, List.of(n2, n4))).isEqualTo(Data.UNTOLD);
         assertThat(FOUR.silent(List.of(n2, n4))).containsExactly("n3");
-        assertThat(FOUR.dataOfFounder(0, false, List.of(n2, n4)))
+        assertThat(FOUR.dataOfFounder(0, Holds.TABLES, false, List.of(n2, n4)))
                 .as("whoever has them needn't wait")
                 .isEqualTo(Data.ITS_OWN);
-        Said begun = new Said("n2", false, ALL, Lives.FIRST, Map.of(), Map.of(), true);
-        assertThat(FOUR.dataOfFounder(0, true, List.of(begun, n4)))
+        Said begun = new Said("n2", false, ALL, Lives.FIRST, Map.of(), Map.of(), Holds.NOTHING);
+        assertThat(FOUR.dataOfFounder(0, Holds.NOTHING, false, List.of(begun, n4)))
                 .as("n2 has heard all, though nobody leads yet")
                 .isEqualTo(Data.ORDER);
-        assertThat(FOUR.dataOfFounder(0, false, List.of(begun, n4))).isEqualTo(Data.REFUSED);
+        assertThat(FOUR.dataOfFounder(0, Holds.TABLES, false, List.of(begun, n4)))
+                .isEqualTo(Data.REFUSED);
+    }
+
+    /** Of any two servers that have as much and hear each other before either has begun, one begins. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Holds.class,
+            names = {"TABLES", "SCHEMAS"})
+    void ofTwoThatHaveAsMuchOneBegins(Holds holds) {
+        List<Peer> two = List.of(N1, N2);
+        Data first = new AdmissionPlan(N1, two, List.of(), 0, "d1")
+                .dataOfFounder(
+                        0,
+                        holds,
+                        false,
+                        List.of(new Said("n2", false, List.of(), Lives.FIRST, Map.of(), Map.of(), holds)));
+        Data second = new AdmissionPlan(N2, two, List.of(), 0, "d2")
+                .dataOfFounder(
+                        0,
+                        holds,
+                        false,
+                        List.of(new Said("n1", false, List.of(), Lives.FIRST, Map.of(), Map.of(), holds)));
+        assertThat(first).isEqualTo(Data.ITS_OWN);
+        assertThat(second).isNotEqualTo(Data.ITS_OWN);
     }
 }

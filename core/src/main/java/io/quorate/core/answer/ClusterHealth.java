@@ -61,6 +61,10 @@ public record ClusterHealth(Level level, String sentence) {
                 .map(Member::state)
                 .findFirst()
                 .orElse(null);
+        if (members.isEmpty()) {
+            return new ClusterHealth(
+                    Level.ATTENTION, asked + " is in no cluster yet; its state says what it waits for.");
+        }
         if (own == null) {
             return stopped(asked + " is no member of the cluster; ask one that is");
         }

@@ -95,6 +95,7 @@ class ClusterHealthTest {
                         .sentence())
                 .startsWith("NOBODY CAN WRITE: the members choose who leads");
         assertThat(ClusterHealth.of("n9", "n1", members("SYNCED")).level()).isEqualTo(Level.STOPPED);
+        assertThat(ClusterHealth.of("n1", null, List.of()).sentence()).contains("in no cluster yet");
     }
 
     @Test

@@ -19,6 +19,7 @@ import io.quorate.node.member.MemberDesk;
 import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.server.Server.Contents;
 import io.quorate.transport.AdmissionPlan;
+import io.quorate.transport.AdmissionPlan.Holds;
 import io.quorate.transport.Lives;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
@@ -226,14 +227,15 @@ final class Joining implements JoinHost {
         }
         inVain++;
         if (node.isArbitrator()) {
-            return new Contents(Position.NONE, true);
+            return new Contents(Position.NONE, Holds.NOTHING);
         }
         boolean forced = world.order().era() > 0;
         if (forced && server.shown() > Math.max(server.position(), held())) {
             throw new QuorateException(
                     ErrorCode.COPY_NEEDED, "its clients have seen more of the former life than it can show");
         }
-        return new Contents(new Position(server.position(), server.at(), Storage.INCARNATION.toString()), true);
+        return new Contents(
+                new Position(server.position(), server.at(), Storage.INCARNATION.toString()), Holds.NOTHING);
     }
 
     @Override
@@ -250,6 +252,14 @@ final class Joining implements JoinHost {
     public boolean forgetWish() {
         throw new IllegalStateException();
     }
+
+    @Override
+    public boolean hasSameTables() {
+        return false;
+    }
+
+    @Override
+    public void beginWithNothing() {}
 
     @Override
     public boolean isCopyPreferred() {

@@ -4,6 +4,7 @@ package io.quorate.it.sim;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.join.JoinHost;
 import io.quorate.transport.AdmissionPlan;
+import io.quorate.transport.AdmissionPlan.Holds;
 import io.quorate.transport.AdmissionPlan.Word;
 import io.quorate.transport.Lives;
 import io.quorate.transport.TransportSettings.Peer;
@@ -123,9 +124,9 @@ record Others(World world, List<Node> nodes) implements JoinHost.Heard {
         }
 
         @Override
-        public Boolean foundedEmpty() {
+        public Holds holds() {
             // All begin with the same rows, which stand for none.
-            return true;
+            return Holds.NOTHING;
         }
     }
 }

@@ -38,6 +38,8 @@ import org.springframework.validation.annotation.Validated;
  * @param zone where this node is, a name of your choice; transfers come from the same zone if possible
  * @param arbitrator whether this node votes and keeps the order without a MySQL server
  * @param peers all nodes of the cluster, including this one; the list is the same on each node
+ * @param sameTables whether this node's server, if it has tables before the node ever took part, has those with which
+ *     the cluster begins
  * @param insecure whether this node starts although others may be reached over a network, and nothing there proves who
  *     they are
  * @param commitMode when clients of this node's server get their OK
@@ -56,6 +58,7 @@ public record NodeProperties(
         @DefaultValue("") String zone,
         @DefaultValue("false") boolean arbitrator,
         @NotEmpty List<@Valid Peer> peers,
+        @DefaultValue("false") boolean sameTables,
         @DefaultValue PeerTls tls,
         @DefaultValue("false") boolean insecure,
         @DefaultValue("async") CommitMode commitMode,

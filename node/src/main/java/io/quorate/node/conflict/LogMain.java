@@ -51,9 +51,8 @@ public final class LogMain {
         }
         try {
             if (directory.equals(named) && CacheInspector.isEmpty(directory)) {
-                err.println(
-                        "quorate: " + named + " is neither a node's data directory nor the cache in one: name what"
-                                + " quorate.data-dir says; for node n1 of a sandbox that is n1/quorate in the sandbox's directory");
+                err.println("quorate: " + named + " is neither a node's data directory nor the cache in one: name what"
+                        + " quorate.data-dir says, which is n1/quorate below a sandbox's directory");
                 return 1;
             }
             long from = count == 5 ? Long.parseLong(arguments[3]) : 0;

@@ -61,7 +61,7 @@ final class CopyStart {
         if (donor == null) {
             waits("no node with a server is SYNCED and has applied seqno "
                     + owner.note().from()
-                    + (owner.note().isUntouched()
+                    + (owner.note().isUntouched() && owner.note().from() > 0
                             ? ". Where no server is any more, because all differ, choose the one whose tables are"
                                     + " right: quorate heal --trust"
                             : ""));

@@ -79,45 +79,75 @@ final class FirstData {
     private String settleFounder(JoinHost.Heard others, Server.Contents contents)
             throws IOException, InterruptedException {
         long applied = contents.position().seqno();
-        switch (host.plan().dataOfFounder(applied, contents.empty(), others.words())) {
+        switch (host.plan().dataOfFounder(applied, contents.holds(), host.hasSameTables(), others.words())) {
             case ITS_OWN -> {
                 if (applied == 0) {
-                    log.info("the cluster begins with the tables of this server. Servers that have tables, too, keep"
-                            + " them: \"quorate audit start\" finds out whether they are the same");
+                    tellItsOwn();
                 }
             }
-            case ORDER -> {
-                // No server has any.
-            }
+            // No server has any.
+            case ORDER -> host.beginWithNothing();
             case COPY -> copy(others);
-            case REFUSED ->
-                throw new QuorateException(
-                        ErrorCode.COPY_NEEDED,
-                        "this server has tables of its own, and the others have begun without them; they are not"
-                                + " overwritten. To have the cluster begin with these tables, stop all services,"
-                                + " delete their data directories, and start this one's first: the other servers"
-                                + " get a copy");
+            case REFUSED -> throw new QuorateException(ErrorCode.COPY_NEEDED, refusal(others));
             case UNTOLD -> {
-                List<String> silent = host.plan().silent(others.words());
-                return silent.isEmpty()
-                        ? "not all nodes that answer can tell yet whether their servers have tables; is mysqld running"
-                                + " beside each of them?"
-                        : "this server has no tables, and " + String.join(", ", silent)
-                                + " may have some, which would be those of the cluster: start the service there, too,"
-                                + " or leave it out of quorate.peers until there is a cluster";
+                return untold(contents.holds(), others);
             }
         }
         return null;
     }
 
+    private void tellItsOwn() {
+        if (host.hasSameTables()) {
+            log.info("this server keeps its tables, as quorate.same-tables says that they are those of the others;"
+                    + " \"quorate audit start\" finds out whether they are");
+        } else {
+            log.info("the cluster begins with what this server has; the others get a copy of it");
+        }
+    }
+
+    private static String refusal(JoinHost.Heard others) {
+        List<String> owners = AdmissionPlan.withTables(others.words());
+        String begun = "this server has tables of its own, and the others have begun "
+                + (owners.isEmpty() ? "without them" : "with those of " + String.join(", ", owners))
+                + "; they are not overwritten. ";
+        String copies = "To have the cluster begin with these tables, stop all services, delete their data directories,"
+                + " and start this one's first: servers without tables get a copy";
+        return owners.isEmpty()
+                ? begun + copies
+                : begun
+                        + "If they are the same, as those of a replica or of one backup are, set"
+                        + " quorate.same-tables=true here and start the service again. If not, dump what you need, drop"
+                        + " this server's databases and start the service again: it gets a copy. "
+                        + copies;
+    }
+
+    private String untold(AdmissionPlan.Holds holds, JoinHost.Heard others) {
+        if (holds == AdmissionPlan.Holds.TABLES) {
+            return "this server has tables, and so has another one, with whose the cluster begins first: "
+                    + String.join(", ", AdmissionPlan.withTables(others.words()))
+                    + ". If they are the same, set quorate.same-tables=true here";
+        }
+        List<String> silent = host.plan().silent(others.words());
+        if (!silent.isEmpty()) {
+            return "this server has no tables, and " + String.join(", ", silent)
+                    + " may have some, which would be those of the cluster: start the service there, too; or stop all"
+                    + " services and leave it out of quorate.peers everywhere until there is a cluster";
+        }
+        return others.words().stream().allMatch(word -> word.members().isEmpty())
+                ? "not all nodes that answer can tell yet whether their servers have tables; is mysqld running beside"
+                        + " each of them?"
+                : "others have begun, and can't tell with which tables: is mysqld running beside each of them? If they"
+                        + " wait for a copy of tables that somebody has dropped here meanwhile, stop all services,"
+                        + " delete their data directories and start them again";
+    }
+
     private String settleJoiner(JoinHost.Heard others, Server.Contents contents)
             throws IOException, InterruptedException {
         Position position = contents.position();
-        switch (AdmissionPlan.data(position.seqno(), contents.empty(), host.isCopyPreferred(), others.words())) {
+        switch (AdmissionPlan.data(position.seqno(), contents.holds(), host.isCopyPreferred(), others.words())) {
             case ITS_OWN -> requireSameHistory(others.in(host.lives()), position);
-            case ORDER -> {
-                // It receives what all others did.
-            }
+            // It receives what all others did.
+            case ORDER -> host.beginWithNothing();
             case COPY -> copy(others);
             case REFUSED ->
                 throw new QuorateException(

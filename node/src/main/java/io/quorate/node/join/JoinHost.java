@@ -80,6 +80,12 @@ public interface JoinHost {
     /** Whether its server is to have a full copy wherever it can. */
     boolean isCopyPreferred();
 
+    /** Whether somebody has said that its server's tables are those with which the cluster begins. */
+    boolean hasSameTables();
+
+    /** Remembers durably that the cluster begins with nothing that was made on its server. */
+    void beginWithNothing() throws IOException;
+
     /** What is known of its server, which holds something else than the order says. */
     CopyRule.Server odd(QuorateException difference);
 

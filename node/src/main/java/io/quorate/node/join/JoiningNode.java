@@ -120,6 +120,16 @@ record JoiningNode(
     }
 
     @Override
+    public boolean hasSameTables() {
+        return server.hasSameTables();
+    }
+
+    @Override
+    public void beginWithNothing() throws IOException {
+        server.beginWithNothing();
+    }
+
+    @Override
     public boolean hasHandedOver() {
         return server.hasHandedOver();
     }

@@ -51,7 +51,7 @@ record MemberWord(Membership answer) implements AdmissionPlan.Word {
     }
 
     @Override
-    public Boolean foundedEmpty() {
-        return answer.foundedEmpty();
+    public AdmissionPlan.Holds holds() {
+        return answer.holds();
     }
 }

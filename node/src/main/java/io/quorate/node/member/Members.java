@@ -151,8 +151,9 @@ public final class Members implements OrderedStream.Servers {
         if (!server.equals(disputed.put(now, server))) {
             log.warn(
                     "{} and {} both say that the server {} is beside them. What {} sends of it isn't ordered for as"
-                            + " long as {} says so: one of the two services has the other one's server in"
-                            + " quorate.mysql, or isn't what it says it is",
+                            + " long as {} says so. Either one server's data directory is a copy of the other's: then"
+                            + " stop that mysqld, delete its auto.cnf, and start it again. Or one of the two services"
+                            + " has the other one's server in quorate.mysql, or isn't what it says it is",
                     former,
                     now,
                     server,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.member;
 
+import io.quorate.transport.AdmissionPlan.Holds;
 import io.quorate.transport.Lives;
 import io.quorate.transport.TransportSettings.Peer;
 import java.util.List;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param leader name of the node that it takes for the leader; null when it knows none
  * @param lives the lives of the cluster, as far as it knows
  * @param directories the data directories and the latest generation of each node that it has heard of
- * @param foundedEmpty whether its server had no tables when the node was created; null when it can't tell
+ * @param holds what its server held when the node was created; null when it can't tell
  * @param report what it reports about itself
  */
 public record Membership(
@@ -23,7 +24,7 @@ public record Membership(
         List<Peer> members,
         Lives lives,
         Map<String, String> directories,
-        @Nullable Boolean foundedEmpty,
+        @Nullable Holds holds,
         MemberReport report) {
     /** The member of that name; null when there is none. */
     public Peer member(String name) {

@@ -179,7 +179,7 @@ final class Plausible {
                 List.copyOf(m.members()),
                 m.lives(),
                 Map.copyOf(m.directories()),
-                m.foundedEmpty(),
+                m.holds(),
                 report(node, m.report()));
     }
 

@@ -22,6 +22,7 @@ import io.quorate.node.server.ServerSession;
 import io.quorate.node.server.WaitingCommits;
 import io.quorate.node.thread.MonotonicClock;
 import io.quorate.node.thread.NodeLoop;
+import io.quorate.transport.AdmissionPlan.Holds;
 import io.quorate.transport.Lives;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings.Peer;
@@ -305,13 +306,13 @@ public final class Standing {
 
     /** What this node answers when it is asked about the members. */
     public Membership membership() {
-        Boolean foundedEmpty = null;
+        Holds holds = null;
         try {
             NodeIdentity identity = NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node());
             if (identity != null) {
-                foundedEmpty = identity.foundedEmpty();
+                holds = identity.foundedEmpty() ? Holds.NOTHING : Holds.TABLES;
             } else if (!getsCopy.getAsBoolean()) {
-                foundedEmpty = server.isEmpty();
+                holds = server.holds();
             }
         } catch (QuorateException e) {
             log.warn("{}", e.getMessage());
@@ -322,7 +323,7 @@ public final class Standing {
                 members(),
                 lives.get(),
                 members.directories(),
-                foundedEmpty,
+                holds,
                 report());
     }
 }

@@ -3,6 +3,7 @@ package io.quorate.node.server;
 
 import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.TotalOrder;
+import io.quorate.transport.AdmissionPlan.Holds;
 import java.time.Duration;
 
 /** What an arbitrator has in place of a server. */
@@ -67,13 +68,21 @@ public final class NoServer implements Server {
     }
 
     @Override
-    public Boolean isEmpty() {
+    public Holds holds() {
         return null;
     }
 
     @Override
+    public boolean hasSameTables() {
+        return false;
+    }
+
+    @Override
+    public void beginWithNothing() {}
+
+    @Override
     public Contents contents() {
-        return new Contents(Position.NONE, true);
+        return new Contents(Position.NONE, Holds.NOTHING);
     }
 
     @Override

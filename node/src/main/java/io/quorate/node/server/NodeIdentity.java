@@ -5,6 +5,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.transport.AdmissionPlan.Holds;
 import io.quorate.transport.DurableFile;
 import java.io.IOException;
 import java.io.Reader;
@@ -35,6 +36,8 @@ public record NodeIdentity(
         String cluster, String node, UUID server, GtidSet baseline, UUID directory, boolean foundedEmpty) {
     private static final Logger log = LoggerFactory.getLogger(NodeIdentity.class);
     private static final String FILE = "node.properties";
+    /** There while the cluster has begun with nothing that was made on this server, and no session has seen that. */
+    private static final String NOTHING_FILE = "begins-with-nothing";
 
     /** In every node's data directory since its first start. */
     public static final String ID_FILE = "directory.id";
@@ -58,6 +61,7 @@ public record NodeIdentity(
         if (kept == null) {
             kept = found(properties, incarnation, connection, executed);
             kept.write(properties.dataDir());
+            Files.deleteIfExists(properties.dataDir().resolve(NOTHING_FILE));
             log.info("this node belongs to server {} from now on, which has executed {}", server, executed);
         }
         kept.requireServer(
@@ -72,7 +76,9 @@ public record NodeIdentity(
             NodeProperties properties, String incarnation, Connection connection, GtidSet executed)
             throws SQLException, IOException {
         boolean knows = ServerAccess.applied(connection) > 0;
+        Holds holds = ServerAccess.holds(connection);
         if (!knows) {
+            requireNothing(properties.dataDir(), holds);
             ServerCheck.requireNew(connection);
             FormerCluster.requireNoDefinitions(properties.cluster(), incarnation, executed);
         }
@@ -82,7 +88,27 @@ public record NodeIdentity(
                 ServerAccess.uuid(connection),
                 knows ? new GtidSet() : executed,
                 directoryId(properties.dataDir()),
-                !knows && ServerAccess.isEmpty(connection));
+                !knows && holds == Holds.NOTHING);
+    }
+
+    /** The cluster begins with nothing that was made on this node's server. */
+    static void beginWithNothing(Path directory) throws IOException {
+        DurableFile.write(directory.resolve(NOTHING_FILE), "");
+    }
+
+    /**
+     * What was made after the others had heard that there is nothing is on this server alone: it would be taken for
+     * what all have in common.
+     */
+    private static void requireNothing(Path directory, Holds holds) {
+        if (holds != Holds.NOTHING && Files.exists(directory.resolve(NOTHING_FILE))) {
+            throw new QuorateException(
+                    ErrorCode.COPY_NEEDED,
+                    "somebody has made " + (holds == Holds.TABLES ? "tables" : "a database") + " on this server after"
+                            + " its node had begun with the others as one without, so only this server has them. Dump"
+                            + " what you need, drop these databases and start the service again; what you load into"
+                            + " a server that is SYNCED comes to all");
+        }
     }
 
     /**

@@ -5,6 +5,7 @@ import io.quorate.applier.ApplierStats;
 import io.quorate.applier.PositionTable.Position;
 import io.quorate.capture.CaptureStats;
 import io.quorate.core.TotalOrder;
+import io.quorate.transport.AdmissionPlan.Holds;
 import java.io.IOException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -15,9 +16,9 @@ public interface Server extends AutoCloseable {
      * What the server contains.
      *
      * @param position the place in the order up to which the server holds everything
-     * @param empty whether nobody has created a table on it
+     * @param holds what somebody has made on it
      */
-    record Contents(Position position, boolean empty) {}
+    record Contents(Position position, Holds holds) {}
 
     /** Whether the node has a server, be it up or down. */
     boolean exists();
@@ -91,12 +92,22 @@ public interface Server extends AutoCloseable {
     Contents contents() throws IOException;
 
     /**
-     * Whether it never took part and has no tables. Unlike {@link #contents}, this only looks.
+     * What somebody has made on a server that never took part. Like {@link #contents}, this closes a server without
+     * tables for clients: whoever hears that it has none may begin without any.
      *
      * @return null when it can't be reached, or there is none
      */
     @Nullable
-    Boolean isEmpty();
+    Holds holds();
+
+    /** Whether somebody has said that its tables are those with which the cluster begins. */
+    boolean hasSameTables();
+
+    /**
+     * Remembers durably that the cluster begins with nothing that was made on this server. If something has been by the
+     * time of the first session, that one is refused.
+     */
+    void beginWithNothing() throws IOException;
 
     @Override
     void close();

@@ -14,6 +14,7 @@ import io.quorate.core.ServerTls;
 import io.quorate.core.TableName;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.sst.stream.RowLoader;
+import io.quorate.transport.AdmissionPlan.Holds;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -335,13 +336,21 @@ public final class ServerAccess implements AutoCloseable {
         return there ? PositionTable.read(connection) : Position.NONE;
     }
 
-    /** Whether nobody has created a table on the server. */
-    static boolean isEmpty(Connection connection) throws SQLException {
-        return ask(
-                        connection,
-                        "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema NOT IN"
-                                + " ('mysql', 'sys', 'information_schema', 'performance_schema', 'quorate')")
-                .equals("0");
+    /** What somebody has made on the server, besides accounts. */
+    static Holds holds(Connection connection) throws SQLException {
+        String others = " NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema', 'quorate')";
+        String made = ask(
+                connection,
+                "SELECT EXISTS (SELECT * FROM information_schema.tables WHERE table_schema" + others + ")"
+                        + " OR EXISTS (SELECT * FROM information_schema.routines WHERE routine_schema" + others + ")"
+                        + " OR EXISTS (SELECT * FROM information_schema.events WHERE event_schema" + others + ")");
+        if (made.equals("1")) {
+            return Holds.TABLES;
+        }
+        String schemas = ask(
+                connection,
+                "SELECT EXISTS (SELECT * FROM information_schema.schemata WHERE schema_name" + others + ")");
+        return schemas.equals("1") ? Holds.SCHEMAS : Holds.NOTHING;
     }
 
     /** The name with which a connection has logged in. */

@@ -13,6 +13,7 @@ import io.quorate.node.server.LinkSignals.Task;
 import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.MonotonicClock;
 import io.quorate.node.thread.OwnedThread;
+import io.quorate.transport.AdmissionPlan.Holds;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -34,6 +35,7 @@ public final class ServerLink implements Server {
     private static final Duration CLOSE_GRACE = Duration.ofSeconds(20);
 
     private final ServerAccess access;
+    private final NodeProperties properties;
     private final NodeProperties.MySql settings;
     private final Consumer<NodeEvent> events;
     private final LinkSignals signals;
@@ -59,7 +61,7 @@ public final class ServerLink implements Server {
 
     /** @param sessions makes sessions, which are not open yet */
     public ServerLink(
-            NodeProperties.MySql settings,
+            NodeProperties properties,
             ServerAccess access,
             Supplier<ServerSession> sessions,
             LinkSignals signals,
@@ -67,7 +69,8 @@ public final class ServerLink implements Server {
             Consumer<NodeEvent> events,
             FaultHandler faults) {
         this.access = access;
-        this.settings = settings;
+        this.properties = properties;
+        this.settings = properties.mysql();
         this.sessions = sessions;
         this.signals = signals;
         this.refill = refill;
@@ -113,19 +116,39 @@ public final class ServerLink implements Server {
         }
     }
 
-    private static Contents contents(Connection connection) throws SQLException {
+    private Contents contents(Connection connection) throws SQLException {
         Position position = ServerAccess.position(connection);
-        return new Contents(position, position.seqno() == 0 && ServerAccess.isEmpty(connection));
+        if (position.seqno() > 0) {
+            return new Contents(position, Holds.TABLES);
+        }
+        Holds holds = ServerAccess.holds(connection);
+        if (holds != Holds.TABLES && !NodeIdentity.isKnown(properties) && !ServerAccess.isReadOnly(connection)) {
+            log.info("nobody has made a table on this server, and nobody is to before it takes part");
+            access.readOnly(connection, true);
+            // Somebody may have, just before.
+            holds = ServerAccess.holds(connection);
+        }
+        return new Contents(position, holds);
     }
 
     @Override
-    public Boolean isEmpty() {
+    public Holds holds() {
         try (Connection connection = access.connect()) {
-            return contents(connection).empty();
+            return contents(connection).holds();
         } catch (SQLException e) {
             log.debug("whether there are tables isn't known: {}", e.toString());
             return null;
         }
+    }
+
+    @Override
+    public boolean hasSameTables() {
+        return properties.sameTables();
+    }
+
+    @Override
+    public void beginWithNothing() throws IOException {
+        NodeIdentity.beginWithNothing(properties.dataDir());
     }
 
     @Override

@@ -25,6 +25,7 @@ import io.quorate.node.member.MemberDesk;
 import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.server.Server;
 import io.quorate.transport.AdmissionPlan;
+import io.quorate.transport.AdmissionPlan.Holds;
 import io.quorate.transport.Lives;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.EOFException;
@@ -61,13 +62,13 @@ class JoinTurnsTest {
     private JoinTurns turns;
 
     /** What n2 says, who is the cluster, or as new as this node where it knows no members. */
-    private record Word(Lives lives, List<Peer> members, Boolean foundedEmpty) implements AdmissionPlan.Word {
+    private record Word(Lives lives, List<Peer> members, Holds holds) implements AdmissionPlan.Word {
         Word(Lives lives) {
-            this(lives, List.of(N2), true);
+            this(lives, List.of(N2), Holds.NOTHING);
         }
 
-        static Word isNew(Boolean empty) {
-            return new Word(FIRST, List.of(), empty);
+        static Word isNew(Holds holds) {
+            return new Word(FIRST, List.of(), holds);
         }
 
         @Override
@@ -131,6 +132,7 @@ class JoinTurnsTest {
         private boolean copyAllowed;
         private QuorateException noCopy;
         private boolean tables;
+        private boolean same;
         /** The copy, while its server is being suspended. */
         private boolean begins;
 
@@ -181,7 +183,7 @@ class JoinTurnsTest {
             if (refused != null) {
                 throw refused;
             }
-            return new Server.Contents(Position.NONE, !tables);
+            return new Server.Contents(Position.NONE, tables ? Holds.TABLES : Holds.NOTHING);
         }
 
         @Override
@@ -205,6 +207,16 @@ class JoinTurnsTest {
         @Override
         public boolean isCopyPreferred() {
             return false;
+        }
+
+        @Override
+        public boolean hasSameTables() {
+            return same;
+        }
+
+        @Override
+        public void beginWithNothing() {
+            does("begin with nothing");
         }
 
         @Override
@@ -423,7 +435,8 @@ class JoinTurnsTest {
         turns.begin("n1", null);
         turn(3);
         assertThat(turns.at()).isEqualTo(Step.ASKING_IN);
-        assertThat(done).containsExactly("to go on", "to ask as 5", "take part START", "take part LEFT");
+        assertThat(done)
+                .containsExactly("to go on", "to ask as 5", "begin with nothing", "take part START", "take part LEFT");
         node.attempt = new MemberDesk.Attempt(null, true);
         turn(2);
         assertThat(turns.isMember()).isTrue();
@@ -443,7 +456,7 @@ class JoinTurnsTest {
         assertThat(turns.at()).isEqualTo(Step.FINDING_PLACE);
         assertThat(turns.progress()).contains("whether their servers have tables");
         assertThat(done).isEmpty();
-        node.words = List.of(Word.isNew(false));
+        node.words = List.of(Word.isNew(Holds.TABLES));
         node.copyAllowed = true;
         node.noCopy = new QuorateException(ErrorCode.DISK_LOW, "the volume is nearly full");
         turn(1);
@@ -458,7 +471,7 @@ class JoinTurnsTest {
 
     @Test
     void oneOfTheFirstWithoutTablesStaysOutWhereNoCopyIsAllowed() throws Exception {
-        node.words = List.of(Word.isNew(false));
+        node.words = List.of(Word.isNew(Holds.TABLES));
         beginNew();
         turn(1);
         assertFails("quorate.sst.method");
@@ -466,25 +479,39 @@ class JoinTurnsTest {
 
     @Test
     void whoeverNeedsNoCopyBeginsWithWhatItsServerHas() throws Exception {
-        node.words = List.of(Word.isNew(true));
+        node.words = List.of(Word.isNew(Holds.NOTHING));
         beginNew();
         turn(1);
-        assertThat(done).as("none has tables").containsExactly("to go on");
+        assertThat(done).as("none has tables").containsExactly("begin with nothing", "to go on");
         node.tables = true;
         turns = new JoinTurns(node, history(), events::add);
         beginNew();
         turn(1);
         assertThat(done).as("this one has, and the other is to get them").containsExactly("to go on");
-        node.words = List.of(Word.isNew(false));
+        node.words = List.of(Word.isNew(Holds.TABLES));
         turns = new JoinTurns(node, history(), events::add);
         beginNew();
         turn(1);
-        assertThat(done).as("both have").containsExactly("to go on");
+        assertThat(done).as("both have, and n1 begins first").containsExactly("to go on");
+    }
+
+    @Test
+    void whoComesWithTablesAfterTheOthersHaveBegunWithSomeStaysOutUnlessSomebodySaysTheyAreTheSame() throws Exception {
+        node.words = List.of(new Word(FIRST, List.of(N1, N2), Holds.TABLES));
+        node.tables = true;
+        beginNew();
+        turn(1);
+        assertFails("with those of n2");
+        node.same = true;
+        turns = new JoinTurns(node, history(), events::add);
+        beginNew();
+        turn(1);
+        assertThat(done).containsExactly("to go on");
     }
 
     @Test
     void whoComesWithTablesAfterTheOthersHaveBegunWithoutThemStaysOut() throws Exception {
-        node.words = List.of(new Word(FIRST, List.of(N1, N2), true));
+        node.words = List.of(new Word(FIRST, List.of(N1, N2), Holds.NOTHING));
         node.tables = true;
         beginNew();
         turn(1);
@@ -798,6 +825,6 @@ class JoinTurnsTest {
         assertThat(done).containsExactly("to go on", "leave LEFT", "leave LEFT");
         assertThat(turns.join()).isTrue();
         turn(2);
-        assertThat(done).endsWith("to ask again", "take part START", "take part LEFT");
+        assertThat(done).endsWith("to ask again", "begin with nothing", "take part START", "take part LEFT");
     }
 }

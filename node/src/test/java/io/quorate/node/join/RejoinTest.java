@@ -19,6 +19,7 @@ import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.Server;
 import io.quorate.node.server.ServerSession;
 import io.quorate.node.trace.Traces;
+import io.quorate.transport.AdmissionPlan.Holds;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -106,13 +107,21 @@ class RejoinTest {
 
         @Override
         public Contents contents() {
-            return new Contents(Position.NONE, true);
+            return new Contents(Position.NONE, Holds.NOTHING);
         }
 
         @Override
-        public Boolean isEmpty() {
-            return true;
+        public Holds holds() {
+            return Holds.NOTHING;
         }
+
+        @Override
+        public boolean hasSameTables() {
+            return false;
+        }
+
+        @Override
+        public void beginWithNothing() {}
 
         @Override
         public void close() {}

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import io.quorate.fuzz.Fuzz;
+import io.quorate.transport.AdmissionPlan.Holds;
 import io.quorate.transport.Lives;
 import io.quorate.transport.TransportSettings.Peer;
 import java.nio.charset.StandardCharsets;
@@ -247,7 +248,8 @@ class MembersTest {
     }
 
     private static Membership membership(List<Peer> members) {
-        return new Membership("n2", "n1", members, new Lives(List.of()), Map.of("n2#1", "d"), true, report("n2", 1));
+        return new Membership(
+                "n2", "n1", members, new Lives(List.of()), Map.of("n2#1", "d"), Holds.NOTHING, report("n2", 1));
     }
 
     @Test
