@@ -226,7 +226,7 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
      *
      * @param applied up to which seqno it holds everything
      * @param holds what somebody has made in it
-     * @param same whether somebody has said that its tables are those of the others
+     * @param same whether somebody has said that what it holds is what the others hold
      */
     public Data dataOfFounder(long applied, Holds holds, boolean same, Collection<? extends Word> words) {
         if (applied > 0) {
@@ -241,7 +241,7 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
         List<? extends Word> others =
                 servers.stream().filter(word -> !hasBegun(word)).toList();
         boolean begunEmpty = begun.contains(Holds.NOTHING);
-        if (holds == Holds.TABLES) {
+        if (holds == Holds.TABLES || (same && holds == Holds.SCHEMAS)) {
             if (begunEmpty || (!same && !begun.isEmpty())) {
                 return Data.REFUSED;
             }

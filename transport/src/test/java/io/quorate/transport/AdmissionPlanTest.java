@@ -255,6 +255,7 @@ class AdmissionPlanTest {
                 "it has databases,      0, SCHEMAS, false, false, NOTHING, false, NOTHING, ITS_OWN",
                 "so has a lesser name,  0, SCHEMAS, false, false, SCHEMAS, false, NOTHING, COPY",
                 "so has a greater one,  0, SCHEMAS, false, false, NOTHING, false, SCHEMAS, ITS_OWN",
+                "the same databases,    0, SCHEMAS, true,  false, SCHEMAS, true,  TABLES,  ITS_OWN",
                 "one has tables beside, 0, SCHEMAS, false, false, NOTHING, false, TABLES,  COPY",
                 "databases unheard of,  0, SCHEMAS, false, false, ?,       false, NOTHING, UNTOLD",
                 "who began waits for it,0, SCHEMAS, false, true,  ?,       false, NOTHING, ITS_OWN",

@@ -165,7 +165,7 @@ final class FirstData {
             throw new QuorateException(
                     ErrorCode.COPY_NEEDED,
                     "the cluster began with data that was never ordered, this server has none of it, and"
-                            + " quorate.sst.method is none");
+                            + " quorate.sst.method is none (if it has the same, quorate.same-tables=true says so)");
         }
     }
 
