@@ -222,7 +222,8 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
      * has said that they are the same.
      *
      * <p>A majority isn't enough for servers without tables to begin: the one whose service starts last may be the one
-     * that has them.
+     * that has them. Until all have said what they hold, they don't take part at all, so whoever never comes can be left
+     * out of the configuration.
      *
      * @param applied up to which seqno it holds everything
      * @param holds what somebody has made in it
@@ -250,17 +251,21 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
         if (!begunEmpty && (!begun.isEmpty() || others.stream().anyMatch(word -> word.holds() == Holds.TABLES))) {
             return Data.COPY;
         }
+        if (begunEmpty && holds == Holds.SCHEMAS) {
+            return Data.COPY;
+        }
         // Whoever has begun without tables had asked all.
-        boolean all = begunEmpty || silent(words).isEmpty();
+        if ((!begunEmpty && !silent(words).isEmpty()) || others.stream().anyMatch(word -> word.holds() == null)) {
+            return Data.UNTOLD;
+        }
         if (holds == Holds.SCHEMAS) {
             // Who has begun and can't tell waits for what this one begins with.
-            boolean told = others.stream().allMatch(word -> word.holds() != null);
-            return begunEmpty || isPreceded(holds, others) ? Data.COPY : all && told ? Data.ITS_OWN : Data.UNTOLD;
+            return isPreceded(holds, others) ? Data.COPY : Data.ITS_OWN;
         }
         if (!begunEmpty && others.stream().anyMatch(word -> word.holds() == Holds.SCHEMAS)) {
             return Data.COPY;
         }
-        return all && servers.stream().allMatch(word -> word.holds() != null) ? Data.ORDER : Data.UNTOLD;
+        return servers.stream().allMatch(word -> word.holds() != null) ? Data.ORDER : Data.UNTOLD;
     }
 
     private static boolean hasBegun(Word word) {

@@ -289,6 +289,10 @@ class AdmissionPlanTest {
         Said n4 = new Said("n4", false, List.of(), Lives.FIRST, Map.of(), Map.of(), null);
         assertThat(FOUR.dataOfFounder(0, Holds.NOTHING, false, List.of(n2, n4))).isEqualTo(Data.UNTOLD);
         assertThat(FOUR.dataOfFounder(0, Holds.SCHEMAS, false, List.of(n2, n4))).isEqualTo(Data.UNTOLD);
+        Said made = new Said("n2", false, List.of(), Lives.FIRST, Map.of(), Map.of(), Holds.SCHEMAS);
+        assertThat(FOUR.dataOfFounder(0, Holds.NOTHING, false, List.of(made, n4)))
+                .as("nor does the one with databases")
+                .isEqualTo(Data.UNTOLD);
         assertThat(FOUR.silent(List.of(n2, n4))).containsExactly("n3");
         assertThat(FOUR.dataOfFounder(0, Holds.TABLES, false, List.of(n2, n4)))
                 .as("whoever has them needn't wait")
