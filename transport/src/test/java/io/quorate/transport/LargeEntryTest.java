@@ -47,8 +47,9 @@ class LargeEntryTest {
 
     @Test
     void deliversItToANodeThatStartedAgainInTheMiddle() {
-        // Small pieces take long enough for what is to happen between them.
-        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
+        // Small pieces take long enough for what is to happen between them. Nobody is elected anew for that, also where
+        // a machine stands still for a second.
+        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofSeconds(3), Duration.ofSeconds(6))
                 .withEntryBytes(64 << 20, 32 << 10, 64 << 20));
         try (nodes) {
             nodes.start();
