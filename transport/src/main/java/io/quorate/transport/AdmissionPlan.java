@@ -218,12 +218,12 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
     /**
      * Where the server of a node with a new directory gets its first data from, if the node begins as one of the first
      * members. The cluster begins with what one server holds, and the others get that; where several have tables, with
-     * what the first of them by name holds. Tables of others are not overwritten, and kept only where somebody
-     * has said that they are the same.
+     * what the first of them by name holds. Tables are not overwritten, and those of others are kept only where
+     * somebody has said that they are the same.
      *
      * <p>A majority isn't enough for servers without tables to begin: the one whose service starts last may be the one
-     * that has them. Until all have said what they hold, they don't take part at all, so whoever never comes can be left
-     * out of the configuration.
+     * that has them. Until all have said what they hold, they don't take part at all, so whoever never comes can be
+     * left out of the configuration.
      *
      * @param applied up to which seqno it holds everything
      * @param holds what somebody has made in it
