@@ -306,6 +306,9 @@ public final class Standing {
 
     /** What this node answers when it is asked about the members. */
     public Membership membership() {
+        // Before what its server holds. A node that begins with a copy first says no more that it has nothing, then it
+        // begins; read the other way round, it would have begun with nothing, as those do who all have nothing.
+        List<Peer> known = members();
         Holds holds = null;
         try {
             NodeIdentity identity = NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node());
@@ -320,7 +323,7 @@ public final class Standing {
         return new Membership(
                 properties.node(),
                 order.quorum().leader(),
-                members(),
+                known,
                 lives.get(),
                 members.directories(),
                 holds,
