@@ -42,25 +42,9 @@ enum SqlErrors {
             // replicas.
             case 1049, 1051, 1054, 1146, 1347, 1105, 1535, 1677, 13146 -> SCHEMA;
             // Databases, tables, columns, keys that are there already, or aren't; accounts, routines, triggers, events.
-            case 1007,
-                    1008,
-                    1050,
-                    1060,
-                    1061,
-                    1068,
-                    1072,
-                    1091,
-                    1133,
-                    1141,
-                    1147,
-                    1304,
-                    1305,
-                    1359,
-                    1360,
-                    1396,
-                    1403,
-                    1410 -> REFUSED;
-            case 1537, 1539, 3162, 3503, 3523, 3530, 3821, 3822, 3940 -> REFUSED;
+            case 1007, 1008, 1050, 1060, 1061, 1068, 1072, 1091, 1133, 1141, 1147, 1304, 1305, 1359, 1360, 1396, 1403 ->
+                REFUSED;
+            case 1410, 1537, 1539, 3162, 3503, 3523, 3530, 3821, 3822, 3940 -> REFUSED;
             // Tablespaces, and their files; servers to federate with; spatial reference systems.
             case 1812, 1813, 1814, 3120, 3510, 3606, 1476, 1477, 3548, 3712 -> REFUSED;
             // Values that a column doesn't take, or a constraint.

@@ -321,12 +321,6 @@ public final class Standing {
             log.warn("{}", e.getMessage());
         }
         return new Membership(
-                properties.node(),
-                order.quorum().leader(),
-                known,
-                lives.get(),
-                members.directories(),
-                holds,
-                report());
+                properties.node(), order.quorum().leader(), known, lives.get(), members.directories(), holds, report());
     }
 }

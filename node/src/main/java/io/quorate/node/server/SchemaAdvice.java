@@ -15,8 +15,7 @@ import java.util.List;
  */
 final class SchemaAdvice {
     private static final int SHOWN_MAX = 100;
-    private static final String OURS =
-            " NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate')";
+    static final String OURS = " NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate')";
 
     /** Tables without any unique key. */
     static final String KEYLESS = """

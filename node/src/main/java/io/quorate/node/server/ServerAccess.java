@@ -338,7 +338,7 @@ public final class ServerAccess implements AutoCloseable {
 
     /** What somebody has made on the server, besides accounts. */
     static Holds holds(Connection connection) throws SQLException {
-        String others = " NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema', 'quorate')";
+        String others = SchemaAdvice.OURS;
         String made = ask(
                 connection,
                 "SELECT EXISTS (SELECT * FROM information_schema.tables WHERE table_schema" + others + ")"
