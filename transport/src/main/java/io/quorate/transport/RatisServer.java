@@ -86,6 +86,7 @@ final class RatisServer {
     private volatile RaftServer.Division division;
     private volatile Thread logWorker;
     private volatile boolean started;
+    private volatile boolean startFailed;
 
     private RatisServer(Path directory, BiConsumer<String, Throwable> died) {
         this.directory = directory;
@@ -158,10 +159,15 @@ final class RatisServer {
 
     void start() throws Exception {
         started = true;
-        within(() -> {
-            server.start();
-            return null;
-        });
+        try {
+            within(() -> {
+                server.start();
+                return null;
+            });
+        } catch (Exception e) {
+            startFailed = true;
+            throw e;
+        }
         logWorker = alive().stream()
                 .filter(thread -> thread.getName().endsWith(LOG_WORKER))
                 .findFirst()
@@ -268,6 +274,11 @@ final class RatisServer {
                 }
             }
             server.close();
+            if (startFailed) {
+                // The server takes itself for one that was never started, and has closed nothing of what it had begun.
+                division.close();
+                server.getServerRpc().close();
+            }
         } catch (IOException | RuntimeException e) {
             LOG.warn("The order on {} did not close cleanly", directory, e);
         } catch (InterruptedException e) {
@@ -321,13 +332,18 @@ final class RatisServer {
         String id = server.getId().toString();
         for (Thread thread : Arrays.asList(all).subList(0, count)) {
             String name = thread.getName();
-            if (name.startsWith(id + "@")
-                    || name.startsWith(id + "-impl")
-                    || name.startsWith(id + "-groupManagement")) {
+            boolean pooled = name.startsWith(id + "-impl") || name.startsWith(id + "-groupManagement");
+            // Nobody ends the pools of a server whose start has failed; they do that once they are garbage.
+            if (name.startsWith(id + "@") || (pooled && !(startFailed && isIdle(thread)))) {
                 alive.add(thread);
             }
         }
         return alive;
+    }
+
+    private static boolean isIdle(Thread pooled) {
+        return Arrays.stream(pooled.getStackTrace())
+                .noneMatch(frame -> frame.getClassName().startsWith("org.apache.ratis."));
     }
 
     /** Runs it on a thread of the group, so that the threads it starts belong there too. */

@@ -31,6 +31,7 @@ import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.util.ExitUtils;
 import org.apache.ratis.util.LifeCycle;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -106,6 +107,7 @@ public final class RatisTotalOrder implements TotalOrder {
         this.listener = listener;
         tameRatis();
         PeerChannels opened = null;
+        QuorumWatch looking = null;
         ownsChannels = given == null;
         held = claim();
         try {
@@ -148,6 +150,7 @@ public final class RatisTotalOrder implements TotalOrder {
                     listener::quorumChanged,
                     this::eachTick,
                     this::broken);
+            looking = watch;
             log = new LeaderLog(division);
             changes = new MemberChanges(server, division);
             stuckFollowers = new StuckFollowers(settings, changes, division);
@@ -160,11 +163,13 @@ public final class RatisTotalOrder implements TotalOrder {
                     frame -> {
                         var unused = submitter.forward(frame);
                     });
-            channels.entries(this::forwarded);
             held.start();
+            // Nothing of what comes now can fail; a start that does leaves no thread, and takes no entries.
+            submitter.start();
+            channels.entries(this::forwarded);
             watch.start();
         } catch (Exception e) {
-            throw unwind(e, held, opened);
+            throw unwind(e, held, looking, opened);
         }
         LOG.info(
                 "{} takes part in the order of cluster {} on {}:{}, after {}",
@@ -518,8 +523,13 @@ public final class RatisTotalOrder implements TotalOrder {
         return RatisServer.claim(settings.directory(), this::broken);
     }
 
-    private static QuorateException unwind(Exception e, RatisServer held, PeerChannels opened) {
+    private static QuorateException unwind(
+            Exception e, RatisServer held, @Nullable QuorumWatch watch, @Nullable PeerChannels opened) {
         held.close();
+        if (watch != null) {
+            // Ratis may have told it of something already.
+            watch.close();
+        }
         if (opened != null) {
             opened.close();
         }

@@ -89,6 +89,10 @@ final class Submitter implements AutoCloseable {
         windowBytesMax = 8L * settings.fragmentBytes();
         thread = new Thread(this::run, "quorate-submit");
         thread.setDaemon(true);
+    }
+
+    /** To be called once, when whatever the route leads to is there. */
+    void start() {
         thread.start();
     }
 

@@ -26,6 +26,7 @@ final class Recorder implements OrderListener {
     volatile Consumer<ByteBuffer> onCheck = entry -> {};
     volatile Consumer<Quorum> onQuorum = quorum -> {};
     volatile Runnable onCheckpoint = () -> {};
+    volatile Runnable onResume = () -> {};
 
     /** How a large entry is remembered. */
     static String digest(byte[] bytes) {
@@ -40,6 +41,7 @@ final class Recorder implements OrderListener {
 
     @Override
     public LogPosition resumeAfter() {
+        onResume.run();
         return resumeAfter;
     }
 

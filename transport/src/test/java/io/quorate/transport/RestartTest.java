@@ -6,7 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.transport.TransportSettings.Peer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -126,6 +130,29 @@ class RestartTest {
                         .isInstanceOfSatisfying(QuorateException.class, e -> assertThat(e.code())
                                 .isEqualTo(ErrorCode.CONFIGURATION));
             }
+            nodes.start("n1");
+            nodes.submitSurely("n1", "unharmed");
+        }
+    }
+
+    /** The port is found free first, and taken by somebody else before Ratis opens it. */
+    @Test
+    void leavesNoThreadWhenAStartFailsAtItsLastStep() throws Exception {
+        try (Nodes nodes = Nodes.of(directory, 1);
+                ServerSocket another = new ServerSocket()) {
+            Peer self = nodes.peers().get(0);
+            nodes.recorder("n1").onResume = () -> {
+                try {
+                    another.bind(new InetSocketAddress(self.host(), self.raftPort()));
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            };
+            assertThatThrownBy(() -> nodes.start("n1")).isInstanceOf(QuorateException.class);
+            Nodes.await("nothing of it is left", () -> Stream.of("quorate-submit", "quorate-quorum", SERVER)
+                    .allMatch(name -> of(name).findAny().isEmpty()));
+            nodes.recorder("n1").onResume = () -> {};
+            another.close();
             nodes.start("n1");
             nodes.submitSurely("n1", "unharmed");
         }

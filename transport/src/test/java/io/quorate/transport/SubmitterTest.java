@@ -51,6 +51,7 @@ class SubmitterTest {
             told.set(e);
             broken.countDown();
         })) {
+            submitter.start();
             // It is sent by the thread that brings it.
             CompletableFuture<Void> sent = new CompletableFuture<>();
             Thread first = new Thread(() -> {
