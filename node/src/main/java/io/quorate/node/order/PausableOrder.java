@@ -6,9 +6,9 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.transport.RatisTotalOrder;
-import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -30,7 +30,9 @@ public final class PausableOrder implements TotalOrder {
     private final Supplier<RatisTotalOrder> start;
     private final Consumer<Quorum> quorumListener;
     private final Consumer<QuorateException> tooFarBehind;
-    private final Set<Hold> holds = EnumSet.of(Hold.START);
+    /** Read without the monitor, which is held while the order is started or closed: that takes up to a minute. */
+    private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
+
     private volatile RatisTotalOrder running;
     private boolean closed;
 
@@ -43,11 +45,16 @@ public final class PausableOrder implements TotalOrder {
         this.start = start;
         this.quorumListener = quorumListener;
         this.tooFarBehind = tooFarBehind;
+        holds.add(Hold.START);
     }
 
-    /** Leaves the order; whatever was delivered is in the stores. */
-    public synchronized void pause(Hold why) {
+    /** Leaves the order, once a start that is under way has ended; whatever was delivered is in the stores. */
+    public void pause(Hold why) {
         holds.add(why);
+        leave();
+    }
+
+    private synchronized void leave() {
         TotalOrder left = running;
         if (left != null) {
             running = null;
@@ -80,7 +87,8 @@ public final class PausableOrder implements TotalOrder {
         }
     }
 
-    public synchronized boolean holds(Hold why) {
+    /** Whether this keeps the node out. Waits for nothing. */
+    public boolean holds(Hold why) {
         return holds.contains(why);
     }
 

@@ -8,15 +8,22 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder.Quorum;
 import io.quorate.node.order.PausableOrder.Hold;
+import io.quorate.transport.RatisTotalOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Tests what keeps a node out of the order. There is no order: its starts are only counted. */
 class PausableOrderTest {
     private final List<Quorum> heard = new ArrayList<>();
     private final List<QuorateException> behind = new ArrayList<>();
     private int starts;
+    private Callable<RatisTotalOrder> starting = () -> null;
     private QuorateException refusal;
     private final PausableOrder order = new PausableOrder(
             () -> {
@@ -24,7 +31,11 @@ class PausableOrderTest {
                 if (refusal != null) {
                     throw refusal;
                 }
-                return null;
+                try {
+                    return starting.call();
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
             },
             heard::add,
             behind::add);
@@ -100,5 +111,32 @@ class PausableOrderTest {
     void nobodyHearsOfAQuorumLostThatThereWasNot() {
         order.pause(Hold.LEFT);
         assertThat(heard).isEmpty();
+    }
+
+    /** Whoever gives a copy asks for that, and a start that waits for a former one's end takes a minute. */
+    @Test
+    @Timeout(60)
+    void saysWhatKeepsTheNodeOutWhileAStartIsUnderWay() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch ends = new CountDownLatch(1);
+        starting = () -> {
+            begun.countDown();
+            ends.await();
+            return null;
+        };
+        Thread start = new Thread(() -> order.resume(Hold.START));
+        start.start();
+        begun.await();
+        assertThat(CompletableFuture.supplyAsync(() -> order.holds(Hold.LEFT)).get(20, TimeUnit.SECONDS))
+                .isFalse();
+        Thread pause = new Thread(() -> order.pause(Hold.DISK));
+        pause.start();
+        while (!order.holds(Hold.DISK)) {
+            Thread.sleep(1);
+        }
+        ends.countDown();
+        start.join();
+        pause.join();
+        assertThat(order.running()).isNull();
     }
 }
