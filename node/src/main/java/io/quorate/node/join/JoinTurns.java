@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -65,7 +66,11 @@ public final class JoinTurns {
     /** Guarded by itself: the link to the server tells it of copies, endpoints look at it. */
     private final JoinMachine machine = new JoinMachine();
 
-    private NodeEvent.JoinChanged shown = machine.shown();
+    /** Held by the thread that passes on what the machine shows, so that nothing is overtaken by what was before it. */
+    private final ReentrantLock passing = new ReentrantLock();
+
+    /** What was passed on last. Changed under {@link #passing}. */
+    private volatile NodeEvent.JoinChanged shown = machine.shown();
     /** What a peer said of a new life, while nobody else has shown it; null while there is nothing of the kind. */
     private Claim claim;
     /** By what a peer said of it. */
@@ -579,13 +584,20 @@ public final class JoinTurns {
         }
     }
 
-    /** Tells the machine something, and the node's state machine what came of it. */
+    /**
+     * Tells the machine something, and the node's state machine what came of it. That one may have to wait until there
+     * is room for news, so the machine isn't held meanwhile, and of several threads with news one waits for all.
+     */
     private void on(Consumer<JoinMachine> event) {
         synchronized (machine) {
             event.accept(machine);
-            if (!machine.shown().equals(shown)) {
-                shown = machine.shown();
+        }
+        while (!ask(JoinMachine::shown).equals(shown) && passing.tryLock()) {
+            try {
+                shown = ask(JoinMachine::shown);
                 events.accept(shown);
+            } finally {
+                passing.unlock();
             }
         }
     }

@@ -36,9 +36,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** In which order a node is told what to do. */
@@ -441,6 +444,39 @@ class JoinTurnsTest {
         turn(2);
         assertThat(turns.isMember()).isTrue();
         assertThat(done).endsWith("take part LEFT", "take part START", "resume server", "start server");
+    }
+
+    /** The loop takes no more news while it is stuck; then a node would count as absent for all others. */
+    @Test
+    @Timeout(60)
+    void saysHowFarItIsWhileItsNewsAreNotTaken() throws Exception {
+        CountDownLatch posting = new CountDownLatch(1);
+        CountDownLatch taken = new CountDownLatch(1);
+        List<NodeEvent> heard = new CopyOnWriteArrayList<>();
+        turns = new JoinTurns(node, history(), event -> {
+            heard.add(event);
+            posting.countDown();
+            try {
+                taken.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        node.known = List.of(N1, N2);
+        turns.begin("n1", null);
+        Thread first = new Thread(
+                () -> turns.missing(new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log begins later")));
+        first.start();
+        posting.await();
+        Thread second = new Thread(() -> turns.takenOut("by somebody"));
+        second.start();
+        second.join();
+        String newest = turns.progress();
+        taken.countDown();
+        first.join();
+        assertThat(heard).hasSizeGreaterThan(1).last().isInstanceOfSatisfying(NodeEvent.JoinChanged.class, last -> {
+            assertThat(last.progress()).isEqualTo(newest);
+        });
     }
 
     private void beginNew() {
