@@ -24,6 +24,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,8 +54,15 @@ final class Rejoin {
     private final DonorChoice choice = new DonorChoice();
 
     private volatile TransferProgress progress;
-    /** What it waits for, null while it goes on. */
-    private volatile String obstacle;
+    /** What it waits for; null while it goes on. */
+    private volatile @Nullable Obstacle obstacle;
+
+    /**
+     * Why it didn't go on when it was tried last.
+     *
+     * @param bytes that had come by then: with more of them it has gone on, though the try hasn't ended yet
+     */
+    private record Obstacle(String why, long bytes) {}
 
     private RejoinCourse course;
     private Retry retry;
@@ -108,8 +116,12 @@ final class Rejoin {
      */
     long turn() throws IOException, InterruptedException {
         String why = course.step(new Work(progress), MonotonicClock.millis());
+        if (course.at() != RejoinCourse.Step.GO_ON && why != null) {
+            return waits(why);
+        }
+        obstacle = null;
         if (course.at() != RejoinCourse.Step.GO_ON) {
-            return why == null ? 0 : waits(why);
+            return 0;
         }
         tellEnd(progress.look(), System.nanoTime() - startNanos);
         progress = null;
@@ -204,7 +216,7 @@ final class Rejoin {
     }
 
     private long waits(String why) {
-        obstacle = why;
+        obstacle = new Obstacle(why, progress.look().bytes());
         Retry.Next next = retry.failed(why, System.nanoTime());
         if (next.tell()) {
             log.warn("no transfer yet: {}", why);
@@ -241,7 +253,13 @@ final class Rejoin {
 
     /** What the transfer waits for, null when it doesn't. */
     String obstacle() {
-        return progress == null ? null : obstacle;
+        TransferProgress.Look look = look();
+        return look == null ? null : obstacle(look);
+    }
+
+    private @Nullable String obstacle(TransferProgress.Look look) {
+        Obstacle last = obstacle;
+        return last == null || last.bytes != look.bytes() ? null : last.why;
     }
 
     /** How far it is, for people; now and then in the log, too. Null when nothing is received. Any thread. */
@@ -264,7 +282,7 @@ final class Rejoin {
     }
 
     private String text(TransferProgress.Look look) {
-        String waits = obstacle;
+        String waits = obstacle(look);
         return switch (look.phase()) {
             case WAITING -> waits == null ? "asking the other nodes for what was missed" : waits;
             case WRITESETS ->

@@ -198,6 +198,10 @@ class RejoinTest {
             }
             assertThat(trial.rejoin.obstacle()).contains("no other node");
             assertThat(trial.rejoin.told()).contains("no other node");
+            do {
+                gone.set(false);
+            } while (trial.rejoin.turn() != 0);
+            assertThat(trial.rejoin.obstacle()).as("it goes on").isNull();
         }
     }
 
