@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The README's module table, as rules. */
 class ModuleTableTest {
-    private static final JavaClasses CLASSES = new ClassFileImporter()
+    static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .importPackages("io.quorate", "io.debezium.connector.binlog.tap");
 

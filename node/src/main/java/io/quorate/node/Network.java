@@ -68,7 +68,7 @@ record Network(
                 },
                 members::heard,
                 admitted));
-        Questions questions = new Questions(properties.node(), answers, channels, json);
+        Questions questions = opened.add(new Questions(properties.node(), answers, channels, json));
         return new Network(configured, channels, members, admitted, questions, answers, donor, json);
     }
 

@@ -118,7 +118,8 @@ class ClusterEndpoint {
     /** Asks it over the channel between nodes, by which nobody but a node can ask and be asked. */
     private CompletableFuture<NodeStatus> ask(String name, @Nullable String http) {
         NodeStatus silent = NodeStatus.unreachable(name, http);
-        return CompletableFuture.supplyAsync(() -> Objects.requireNonNullElse(desk.status(name), silent))
-                .completeOnTimeout(silent, PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        return desk.status(name)
+                .completeOnTimeout(null, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+                .thenApply(status -> Objects.requireNonNullElse(status, silent));
     }
 }

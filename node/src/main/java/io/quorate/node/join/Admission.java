@@ -115,7 +115,7 @@ final class Admission {
                 return new MemberDesk.Attempt("no other node answers" + why, false);
             }
             MemberQuestion.Join request = new MemberQuestion.Join(participation.self(), directory);
-            attempt = CompletableFuture.supplyAsync(() -> desk.attempt(request, configured.peers()));
+            attempt = desk.attemptAtOnce(request, configured.peers());
             CompletableFuture<?> unused = attempt.whenComplete((done, failed) -> answered.run());
         }
         return null;

@@ -45,6 +45,9 @@ public final class MemberDesk {
     /** For more time than an election takes. */
     private static final Retry.Policy BY_LEADER = Retry.Policy.within(Duration.ofSeconds(15), Duration.ofMillis(250));
 
+    /** Whoever is there answers in less, also on a busy machine. */
+    private static final Duration ANSWER_MAX = Duration.ofSeconds(10);
+
     private static final Retry.Policy VOTE = Retry.Policy.within(Duration.ofSeconds(5), Duration.ofMillis(250));
 
     private final String self;
@@ -190,24 +193,28 @@ public final class MemberDesk {
     }
 
     /**
-     * What a node says of itself.
+     * Asks a node what it says of itself.
      *
      * @return null when it doesn't answer
      */
-    public @Nullable NodeStatus status(String node) {
+    public CompletableFuture<@Nullable NodeStatus> status(String node) {
         Members.Heard heard = members.all().get(node);
         if (!node.equals(self) && (heard == null || !heard.isFresh())) {
             // Whom nobody hears wouldn't answer, but might keep the one who asks waiting.
-            return null;
+            return CompletableFuture.completedFuture(null);
         }
-        try {
-            return questions.ask(node, new HowAreYou());
-        } catch (IOException | QuorateException e) {
-            return null;
-        }
+        return questions
+                .<@Nullable NodeStatus>atOnce(() -> {
+                    try {
+                        return questions.ask(node, new HowAreYou());
+                    } catch (IOException | QuorateException e) {
+                        return null;
+                    }
+                })
+                .exceptionally(e -> null);
     }
 
-    /** The answers of all peers that can be asked. */
+    /** The answers of all peers that can be asked, after ten seconds at most. */
     public List<Membership> askAll(List<Peer> peers) {
         return askAll(peers, (peer, why) -> {});
     }
@@ -217,20 +224,34 @@ public final class MemberDesk {
         List<CompletableFuture<Membership>> asked = new ArrayList<>();
         for (Peer peer : peers) {
             if (!peer.name().equals(self)) {
-                asked.add(CompletableFuture.supplyAsync(() -> {
-                    try {
-                        return Plausible.membership(peer.name(), ask(peer, new WhoIsMember()));
-                    } catch (IOException | QuorateException e) {
-                        failed.accept(peer, e.getMessage());
-                        return null;
-                    }
-                }));
+                asked.add(questions
+                        .atOnce(() -> membership(peer, failed))
+                        .completeOnTimeout(null, ANSWER_MAX.toMillis(), TimeUnit.MILLISECONDS)
+                        .exceptionally(e -> silent(peer, e.getMessage(), failed)));
             }
         }
         return asked.stream()
                 .map(CompletableFuture::join)
                 .filter(answer -> answer != null)
                 .toList();
+    }
+
+    private @Nullable Membership membership(Peer peer, BiConsumer<Peer, String> failed) {
+        try {
+            return Plausible.membership(peer.name(), ask(peer, new WhoIsMember()));
+        } catch (IOException | QuorateException e) {
+            return silent(peer, e.getMessage(), failed);
+        }
+    }
+
+    private static @Nullable Membership silent(Peer peer, String why, BiConsumer<Peer, String> failed) {
+        failed.accept(peer, why);
+        return null;
+    }
+
+    /** {@link #attempt}, on a thread of its own. */
+    public CompletableFuture<Attempt> attemptAtOnce(Change change, List<Peer> peers) {
+        return questions.atOnce(() -> attempt(change, peers));
     }
 
     /**

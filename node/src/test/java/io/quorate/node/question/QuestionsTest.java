@@ -23,6 +23,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -270,6 +273,35 @@ class QuestionsTest {
                 .hasMessageContaining("test.many");
         answers.streamed(Many.class, (many, reply) -> reply.begin(new Reply("")));
         answers.requireAll(Greeting.class);
+    }
+
+    /** The JDK's common pool, in which Ratis acknowledges what this node has on disk, has one or two of them. */
+    @Test
+    void asksAtOnceOnThreadsOfItsOwn() throws Exception {
+        assertThat(questions.atOnce(() -> Thread.currentThread().getName()).get(20, TimeUnit.SECONDS))
+                .startsWith("quorate-ask-");
+    }
+
+    @Test
+    void refusesWhenTooManyAreAskingAlready() throws Exception {
+        CountDownLatch answered = new CountDownLatch(1);
+        List<CompletableFuture<Boolean>> asking = new ArrayList<>();
+        for (int i = 0; i < Questions.THREADS_MAX + Questions.WAITING_MAX; i++) {
+            asking.add(questions.atOnce(() -> awaits(answered)));
+        }
+        assertThat(questions.atOnce(() -> awaits(answered))).isCompletedExceptionally();
+        answered.countDown();
+        for (CompletableFuture<Boolean> one : asking) {
+            assertThat(one.get(20, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    private static boolean awaits(CountDownLatch latch) {
+        try {
+            return latch.await(20, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Two nodes on loopback, of which the second one answers, and a third one that can't be reached. */
