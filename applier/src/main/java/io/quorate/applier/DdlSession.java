@@ -2,7 +2,6 @@
 package io.quorate.applier;
 
 import io.quorate.core.AppliedDdl;
-import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
@@ -39,6 +38,7 @@ final class DdlSession implements AutoCloseable {
      */
     private static final List<String> AS_LENIENT_AS_ANY = List.of(
             "innodb_strict_mode = OFF",
+            "max_points_in_geometry = 1048576",
             "sql_generate_invisible_primary_key = OFF /*!80400 , restrict_fk_on_non_standard_key = OFF */");
 
     private final Session session;
@@ -111,14 +111,16 @@ final class DdlSession implements AutoCloseable {
     /** Executes all of the writeset under its GTID. */
     private void run(Certified writeSet, StatementsFactory factory) throws SQLException {
         Payload payload = writeSet.writeSet().payload();
-        Payload.Events first = payload.events();
-        QueryEvent query = definition(first);
+        Payload.Events statement = payload.statement();
         int rowsFrom = 0;
-        if (query != null) {
-            rowsFrom = first.length();
+        QueryEvent query = null;
+        if (statement != null) {
+            query = QueryEvent.parse(statement.bytes(), statement.offset());
+            rowsFrom = statement.position() + statement.length();
             // While the session's settings and its GTID are its own yet.
             String text = runnable(query.text());
             boolean orderedFirst = OrderedFirst.is(writeSet.writeSet());
+            give(payload);
             prepare(query, rowsFrom < payload.size(), orderedFirst);
             execute(query, text, orderedFirst);
         } else {
@@ -140,10 +142,20 @@ final class DdlSession implements AutoCloseable {
     }
 
     /** Null if the writeset consists of rows. */
-    private static QueryEvent definition(Payload.Events first) {
-        return first.next() && first.type() == BinlogEvents.QUERY
-                ? QueryEvent.parse(first.bytes(), first.offset())
-                : null;
+    private static QueryEvent definition(Payload payload) {
+        Payload.Events statement = payload.statement();
+        return statement == null ? null : QueryEvent.parse(statement.bytes(), statement.offset());
+    }
+
+    /** What the statement uses of the session in which it was run. */
+    private void give(Payload definition) throws SQLException {
+        List<String> assignments = new GivenValues(session.connection()).assignments(definition);
+        if (!assignments.isEmpty()) {
+            session.execute(UTF8);
+            session.execute("SET " + String.join(", ", assignments));
+            // Otherwise gtid_next couldn't be set.
+            session.execute("COMMIT");
+        }
     }
 
     /** A statement that fails in the middle leaves what it has done, in the binlog, too, under its GTID. */
@@ -151,7 +163,7 @@ final class DdlSession implements AutoCloseable {
         if (executed(whole())) {
             return;
         }
-        QueryEvent query = definition(writeSet.writeSet().payload().events());
+        QueryEvent query = definition(writeSet.writeSet().payload());
         if (query != null) {
             grantToCreator(query);
         } else {
@@ -277,6 +289,12 @@ final class DdlSession implements AutoCloseable {
         } catch (SQLException e) {
             if (!first && SqlErrors.isDistrust(e)) {
                 executeTrusted(statement);
+                return;
+            }
+            String anyHow = AlterManner.any(statement);
+            if (!first && SqlErrors.isOfManner(e) && !anyHow.equals(statement)) {
+                begin();
+                session.execute(anyHow);
                 return;
             }
             if (event.errorCode() == 0 || e.getErrorCode() != event.errorCode()) {

@@ -16,17 +16,16 @@ import java.util.regex.Pattern;
  * </ul>
  */
 final class Invoker {
-    private static final String COMMENT = "/\\*(?!!).*?\\*/|#[^\\n]*+(?:\\n|$)|--\\s[^\\n]*+(?:\\n|$)";
+    static final String COMMENT = "/\\*(?!!).*?\\*/|#[^\\n]*+(?:\\n|$)|--\\s[^\\n]*+(?:\\n|$)";
     /** What may be between two words; a version comment counts as its content. */
-    private static final String BETWEEN = "(?:\\s|/\\*!\\d*|\\*/|" + COMMENT + ")";
+    static final String BETWEEN = "(?:\\s|/\\*!\\d*|\\*/|" + COMMENT + ")";
 
     private static final Pattern ALTER_EVENT = pattern("(" + BETWEEN + "*+ALTER)(?=" + BETWEEN + "++EVENT\\b)");
 
     private static final Pattern OF_ACCOUNTS =
             pattern(BETWEEN + "*+(?:GRANT|REVOKE|(?:CREATE|ALTER|RENAME|DROP)" + BETWEEN + "++USER)\\b");
 
-    private static final String QUOTED =
-            "(?:'(?:[^'\\\\]++|\\\\.|'')*+'|\"(?:[^\"\\\\]++|\\\\.|\"\")*+\"|`(?:[^`]++|``)*+`)";
+    static final String QUOTED = "(?:'(?:[^'\\\\]++|\\\\.|'')*+'|\"(?:[^\"\\\\]++|\\\\.|\"\")*+\"|`(?:[^`]++|``)*+`)";
 
     /** Strings, quoted names and comments first, so that nothing is found within them. */
     private static final Pattern CURRENT_USER =
@@ -46,7 +45,7 @@ final class Invoker {
 
     private Invoker() {}
 
-    private static Pattern pattern(String regex) {
+    static Pattern pattern(String regex) {
         return Pattern.compile(regex, Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
     }
 

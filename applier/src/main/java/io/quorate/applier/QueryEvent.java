@@ -2,10 +2,12 @@
 package io.quorate.applier;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.CarriedSetting;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * A statement of the binlog with the session it ran in. The layout, status variables included, is in MySQL's {@code
@@ -31,11 +33,13 @@ record QueryEvent(String schema, int errorCode, String text, List<String> settin
         ByteBuffer in = BinlogEvents.littleEndian(events);
         in.position(offset).limit(offset + length);
         int seconds = in.getInt();
+        in.position(offset + BinlogEvents.HEADER_BYTES);
+        long thread = in.getInt() & 0xffff_ffffL;
         in.position(offset + BinlogEvents.HEADER_BYTES + 8);
         int schemaBytes = in.get() & 0xff;
         int errorCode = in.getShort() & 0xffff;
         int statusBytes = in.getShort() & 0xffff;
-        StatusVariables status = new StatusVariables(seconds);
+        StatusVariables status = new StatusVariables(seconds, thread);
         status.read(in.slice(in.position(), statusBytes).order(in.order()));
         in.position(in.position() + statusBytes);
         String schema = text(in, schemaBytes, false);
@@ -53,22 +57,30 @@ record QueryEvent(String schema, int errorCode, String text, List<String> settin
 
     /** The part of the event that describes the session. */
     private static final class StatusVariables {
+        private static final Pattern NUMBER = Pattern.compile("[0-9]+");
         private static final int NO_FOREIGN_KEY_CHECKS = 1 << 26;
         private static final int RELAXED_UNIQUE_CHECKS = 1 << 27;
         private static final int AUTO_IS_NULL = 1 << 14;
 
-        private final List<String> assignments = new ArrayList<>();
+        /** First what a server leaves out, because it has these values. */
+        private final List<String> assignments = new ArrayList<>(
+                List.of("auto_increment_increment = 1", "auto_increment_offset = 1", "lc_time_names = 0"));
+
         private final long seconds;
+        private final long thread;
         private int micros;
         private Account invoker;
 
-        StatusVariables(int seconds) {
+        StatusVariables(int seconds, long thread) {
             this.seconds = seconds & 0xffff_ffffL;
+            this.thread = thread;
         }
 
         List<String> assignments() {
             List<String> all = new ArrayList<>(assignments);
             all.add(String.format("timestamp = %d.%06d", seconds, micros));
+            // What CONNECTION_ID() gives.
+            all.add("pseudo_thread_id = " + thread);
             return all;
         }
 
@@ -104,6 +116,7 @@ record QueryEvent(String schema, int errorCode, String text, List<String> settin
                 case 18 -> set("default_collation_for_utf8mb4", unsignedShort(in));
                 case 19 -> set("sql_require_primary_key", in.get());
                 case 20 -> set("default_table_encryption", in.get());
+                case io.quorate.core.binlog.QueryEvent.CARRIED -> readCarried(in);
                 default -> {
                     return false;
                 }
@@ -124,6 +137,23 @@ record QueryEvent(String schema, int errorCode, String text, List<String> settin
             set("foreign_key_checks", (flags & NO_FOREIGN_KEY_CHECKS) == 0 ? 1 : 0);
             set("unique_checks", (flags & RELAXED_UNIQUE_CHECKS) == 0 ? 1 : 0);
             set("sql_auto_is_null", (flags & AUTO_IS_NULL) == 0 ? 0 : 1);
+        }
+
+        /** What the origin's service has added. */
+        private void readCarried(ByteBuffer in) {
+            byte[] bytes = new byte[unsignedShort(in)];
+            in.get(bytes);
+            String[] pairs = new String(bytes, StandardCharsets.UTF_8).split("\0", -1);
+            for (int i = 0; i + 1 < pairs.length; i += 2) {
+                String value = pairs[i + 1];
+                if (CarriedSetting.of(pairs[i]) != null) {
+                    assignments.add(pairs[i] + " = " + (NUMBER.matcher(value).matches() ? value : literal(value)));
+                }
+            }
+        }
+
+        private static String literal(String value) {
+            return value.isEmpty() ? "NULL" : "x'" + SchemaCheck.hexOf(value) + "'";
         }
 
         private static void skipSchemas(ByteBuffer in) {

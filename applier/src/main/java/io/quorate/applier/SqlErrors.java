@@ -79,6 +79,18 @@ enum SqlErrors {
         return e.getErrorCode() == 1418 || e.getErrorCode() == 1419;
     }
 
+    /**
+     * Whether a table can't be altered in the manner that the statement wants ({@code ALGORITHM}, {@code LOCK}). That
+     * depends on what was done to the table on this server before.
+     */
+    static boolean isOfManner(SQLException e) {
+        return switch (e.getErrorCode()) {
+            // Not supported; too many versions of rows, fields or bytes for INSTANT.
+            case 1845, 1846, 4092, 4157, 4158 -> true;
+            default -> false;
+        };
+    }
+
     /** Whether a row that is to be changed isn't there. */
     static boolean isMissingRow(SQLException e) {
         return e.getErrorCode() == 1032;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
-import io.quorate.core.BinlogEvents;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.Payload;
@@ -32,12 +31,11 @@ final class TableClosing {
     }
 
     private static boolean createsTable(Payload payload) {
-        Payload.Events first = payload.events();
-        return payload.size() > SHORTEST_STATEMENT_BYTES
-                && first.next()
-                && first.type() == BinlogEvents.QUERY
+        Payload.Events statement = payload.size() > SHORTEST_STATEMENT_BYTES ? payload.statement() : null;
+        return statement != null
                 && CREATE_TABLE
-                        .matcher(QueryEvent.parse(first.bytes(), first.offset()).text())
+                        .matcher(QueryEvent.parse(statement.bytes(), statement.offset())
+                                .text())
                         .matches();
     }
 }

@@ -88,9 +88,9 @@ final class Undo {
     private static void requireRepeatable(WriteSet w) {
         if (w.isDefinition() && w.keys().contains(Keys.NOT_REPEATABLE)) {
             throw new QuorateException(
-                    ErrorCode.NUMBERED_BY_SERVER,
-                    w.gtid() + " (" + ApplyErrors.what(w.payload()) + ") numbered rows that no primary key sorted:"
-                            + " every server would number them in another order",
+                    ErrorCode.DEFINITION_NOT_REPEATABLE,
+                    w.gtid() + " (" + ApplyErrors.what(w.payload()) + ") would do something else on every server,"
+                            + " such as number rows that no primary key sorted",
                     null,
                     Difference.of(Set.of(w.gtid())));
         }

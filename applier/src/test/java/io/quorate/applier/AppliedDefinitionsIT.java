@@ -5,13 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.AppliedDdl;
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.CarriedSetting;
 import io.quorate.core.Gtid;
+import io.quorate.core.Keys;
+import io.quorate.core.Payload;
+import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -404,6 +412,138 @@ class AppliedDefinitionsIT extends OriginAndServer {
         server.execute("SET SESSION sql_log_bin = 0", "UPDATE quorate.position SET seqno = 0");
         replica.start(Replica.SETTINGS);
         origin.execute("INSERT INTO " + schema + ".t VALUES (1)");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+    }
+
+    @Test
+    void whatAStatementUsesOfItsSessionIsGivenToIt() throws Exception {
+        origin.execute(
+                "USE " + schema,
+                "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a INT)",
+                "INSERT INTO t VALUES (41, 1)",
+                "INSERT INTO t (a) VALUES (2)",
+                "SET @n = 5, @`we``ird é` = 18446744073709551615, @d = 12345678901234567890.12345, @w = 900.0,"
+                        + " @r = 0.1e0 + 0.2e0, @none = NULL, @minus = -7,"
+                        + " @t = _latin1 x'c9' COLLATE latin1_general_cs",
+                "CREATE EVENT n ON SCHEDULE EVERY @n HOUR DO SET @x = 1",
+                "CREATE EVENT u ON SCHEDULE EVERY @`we``ird é` % 1000 HOUR DO SET @x = 1",
+                "CREATE EVENT d ON SCHEDULE EVERY @d % 1000 + LENGTH(@d) HOUR DO SET @x = 1",
+                "CREATE EVENT w ON SCHEDULE EVERY LENGTH(@w) HOUR DO SET @x = 1",
+                "CREATE EVENT r ON SCHEDULE EVERY 1 + (@r - 0.3e0) * 1e18 HOUR DO SET @x = 1",
+                "CREATE EVENT z ON SCHEDULE EVERY IFNULL(@none, 3) - @minus HOUR DO SET @x = 1",
+                "CREATE EVENT c ON SCHEDULE EVERY IF(@t = _latin1 x'e9', 3, 4) + CHAR_LENGTH(@t) HOUR DO SET @x = 1",
+                "CREATE EVENT l ON SCHEDULE EVERY LAST_INSERT_ID() HOUR DO SET @x = 1",
+                "CREATE EVENT s ON SCHEDULE AT '2040-01-01' + INTERVAL FLOOR(RAND() * 1000000) HOUR DO SET @x = 1",
+                "CREATE EVENT k ON SCHEDULE EVERY CONNECTION_ID() HOUR DO SET @x = 1",
+                "ALTER TABLE t ADD b INT DEFAULT (CONNECTION_ID())");
+        replica.start(Replica.SETTINGS);
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        String events = "SELECT GROUP_CONCAT(event_name, ' ', IFNULL(interval_value, ''), IFNULL(execute_at, '')"
+                + " ORDER BY event_name) FROM information_schema.events WHERE event_schema = '" + schema + "'";
+        assertThat(server.queryOne(events))
+                .isEqualTo(origin.queryOne(events))
+                .contains("n 5", "u 615", "l 42", "z 10", "c 5");
+    }
+
+    /** What a server leaves out of its events because it is the default of servers; here it isn't. */
+    @Test
+    void whatAnEventLeavesOutHasItsDefault() throws Exception {
+        server.execute("SET GLOBAL auto_increment_increment = 9, auto_increment_offset = 2, lc_time_names = 'de_DE'");
+        try {
+            origin.execute(
+                    "CREATE TABLE " + schema + ".t (d DATE PRIMARY KEY)",
+                    "INSERT INTO " + schema + ".t VALUES ('2026-03-15'), ('2026-05-15')",
+                    "ALTER TABLE " + schema + ".t ADD n INT AUTO_INCREMENT UNIQUE,"
+                            + " ADD m VARCHAR(20) DEFAULT (MONTHNAME(d))");
+            replica.start(Replica.SETTINGS);
+            replica.take(seqno -> seqno - 1);
+            replica.awaitApplied();
+            replica.assertSame(schema);
+        } finally {
+            server.execute(
+                    "SET GLOBAL auto_increment_increment = 1, auto_increment_offset = 1," + " lc_time_names = DEFAULT");
+        }
+    }
+
+    /** No event has these; the capture adds them. */
+    @Test
+    void whatIsAddedToADefinitionIsSetForIt() throws Exception {
+        origin.execute(
+                "USE " + schema,
+                "CREATE TABLE words (value VARCHAR(20)) ENGINE = InnoDB",
+                "INSERT INTO words VALUES ('quorate')",
+                "CREATE TABLE t (id INT PRIMARY KEY, d DATE, s VARCHAR(99)) ENGINE = InnoDB",
+                "INSERT INTO t VALUES (1, '2026-01-01', 'the quorate servers')");
+        Map<CarriedSetting, String> settings = new EnumMap<>(Map.of(
+                CarriedSetting.DEFAULT_WEEK_FORMAT, "6",
+                CarriedSetting.DIV_PRECISION_INCREMENT, "11",
+                CarriedSetting.BLOCK_ENCRYPTION_MODE, "aes-256-ecb",
+                CarriedSetting.DEFAULT_STORAGE_ENGINE, "MyISAM",
+                CarriedSetting.INNODB_FT_ENABLE_STOPWORD, "ON",
+                CarriedSetting.INNODB_FT_USER_STOPWORD_TABLE, schema + "/words"));
+        assertThat(settings).hasSize(CarriedSetting.values().length);
+        origin.execute(
+                "USE " + schema,
+                settings.entrySet().stream()
+                        .map(each -> each.getKey().variable() + " = "
+                                + (each.getValue().matches("[0-9]+") ? each.getValue() : "'" + each.getValue() + "'"))
+                        .collect(Collectors.joining(", ", "SET SESSION ", "")),
+                "ALTER TABLE t ADD w INT AS (WEEK(d)) STORED, ADD e INT AS (EXTRACT(WEEK FROM d)) STORED,"
+                        + " ADD q DECIMAL(30, 20) AS (id / 7) STORED,"
+                        + " ADD a VARBINARY(100) AS (AES_ENCRYPT(s, 'key')) STORED, ADD FULLTEXT (s)",
+                "CREATE VIEW v AS SELECT WEEK(d) FROM t",
+                "CREATE TABLE engine (id INT PRIMARY KEY)",
+                "CREATE EVENT e ON SCHEDULE EVERY 1 + (1 / 7) * 1e9 HOUR DO SET @x = 1");
+        replica.start(Replica.SETTINGS);
+        List<WriteSet> all = BinlogReader.writeSets(origin.dataDirectory());
+        replica.append(
+                Records.certified(all.stream().map(w -> adding(w, settings)).toList(), 1, seqno -> seqno - 1));
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        for (String show : List.of("TABLE t", "VIEW v", "TABLE engine")) {
+            String sql = "SHOW CREATE " + show.replace(" ", " " + schema + ".");
+            assertThat(server.query(sql)).isEqualTo(origin.query(sql));
+        }
+        assertThat(server.queryOne("SELECT w FROM " + schema + ".t")).isEqualTo("53");
+        for (String word : List.of("the", "quorate", "servers")) {
+            String query = "SELECT COUNT(*) FROM " + schema + ".t WHERE MATCH (s) AGAINST ('" + word + "')";
+            assertThat(server.queryOne(query)).as(word).isEqualTo(origin.queryOne(query));
+        }
+        String interval = "SELECT interval_value FROM information_schema.events WHERE event_schema = '" + schema + "'";
+        assertThat(server.queryOne(interval)).isEqualTo(origin.queryOne(interval));
+    }
+
+    /** As the capture does, after the words have been filled in. */
+    private static WriteSet adding(WriteSet w, Map<CarriedSetting, String> settings) {
+        Payload.Events statement = w.payload().statement();
+        return statement == null || w.gtid().number() <= 4
+                ? w
+                : new WriteSet(
+                        w.gtid(),
+                        0,
+                        w.committedMicros(),
+                        w.kind(),
+                        Keys.NONE,
+                        io.quorate.core.binlog.QueryEvent.carrying(
+                                statement.bytes(), statement.offset(), statement.length(), settings));
+    }
+
+    /** A server has its own number of changes that InnoDB made without touching rows, and 64 at most. */
+    @Test
+    void aTableIsAlteredInAnotherMannerWhereTheOriginsIsImpossible() throws Exception {
+        both("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY)", "INSERT INTO " + schema + ".t VALUES (1)");
+        List<String> changes = new ArrayList<>(List.of("SET SESSION sql_log_bin = 0"));
+        for (int i = 0; i < 32; i++) {
+            changes.add("ALTER TABLE " + schema + ".t ADD more INT, ALGORITHM = INSTANT");
+            changes.add("ALTER TABLE " + schema + ".t DROP more, ALGORITHM = INSTANT");
+        }
+        server.execute(changes.toArray(String[]::new));
+        origin.execute("ALTER TABLE " + schema + ".t ADD late INT DEFAULT 3, algorithm=instant");
+        replica.start(Replica.SETTINGS);
         replica.take(seqno -> seqno - 1);
         replica.awaitApplied();
         replica.assertSame(schema);

@@ -106,6 +106,8 @@ final class BinlogReader {
                     end();
                 } else if (type == BinlogEvents.QUERY) {
                     query(withoutChecksum(bytes, at));
+                } else if (BinlogEvents.isGiven(type)) {
+                    payload.writeBytes(withoutChecksum(bytes, at));
                 } else if (type == BinlogEvents.XA_PREPARE) {
                     payload.writeBytes(withoutChecksum(bytes, at));
                     result.add(writeSet(WriteSet.Kind.PREPARED));

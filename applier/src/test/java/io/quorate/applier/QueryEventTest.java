@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.CarriedSetting;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.EnumMap;
 import java.util.HexFormat;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class QueryEventTest {
@@ -25,6 +28,9 @@ class QueryEventTest {
         assertThat(event.errorCode()).isZero();
         assertThat(event.settings())
                 .containsExactly(
+                        "auto_increment_increment = 1",
+                        "auto_increment_offset = 1",
+                        "lc_time_names = 0",
                         "foreign_key_checks = 1",
                         "unique_checks = 1",
                         "sql_auto_is_null = 0",
@@ -34,7 +40,8 @@ class QueryEventTest {
                         "collation_server = 255",
                         "default_collation_for_utf8mb4 = 255",
                         "default_table_encryption = 0",
-                        "timestamp = 1700000000.000000");
+                        "timestamp = 1700000000.000000",
+                        "pseudo_thread_id = 0");
     }
 
     @Test
@@ -57,6 +64,9 @@ class QueryEventTest {
         assertThat(event.invoker()).isEqualTo(new QueryEvent.Account("u", "h"));
         assertThat(event.settings())
                 .containsExactly(
+                        "auto_increment_increment = 1",
+                        "auto_increment_offset = 1",
+                        "lc_time_names = 0",
                         "foreign_key_checks = 0",
                         "unique_checks = 0",
                         "sql_auto_is_null = 1",
@@ -67,7 +77,29 @@ class QueryEventTest {
                         "collation_database = 47",
                         "explicit_defaults_for_timestamp = 1",
                         "sql_require_primary_key = 1",
-                        "timestamp = 1700000000.197121");
+                        "timestamp = 1700000000.197121",
+                        "pseudo_thread_id = 0");
+    }
+
+    @Test
+    void readsWhatTheOriginsServiceHasAdded() {
+        byte[] plain = event(0, "t", hex(STATUS), "create table t.a (id int)");
+        byte[] event = io.quorate.core.binlog.QueryEvent.carrying(
+                plain,
+                0,
+                plain.length,
+                new EnumMap<>(Map.of(
+                        CarriedSetting.DEFAULT_WEEK_FORMAT, "6", CarriedSetting.INNODB_FT_USER_STOPWORD_TABLE, "")));
+        assertThat(BinlogEvents.length(event, 0)).isEqualTo(event.length);
+        QueryEvent read = QueryEvent.parse(event, 0);
+        assertThat(read.text()).isEqualTo("create table t.a (id int)");
+        assertThat(read.schema()).isEqualTo("t");
+        assertThat(read.settings())
+                .contains("default_week_format = 6", "innodb_ft_user_stopword_table = NULL", "sql_mode = 1168113696");
+        var captured = io.quorate.core.binlog.QueryEvent.read(event, 0, event.length);
+        assertThat(captured.unknownCode).isEqualTo(-1);
+        assertThat(captured.outsideDictionary).isFalse();
+        assertThat(captured.text(StandardCharsets.UTF_8)).isEqualTo("create table t.a (id int)");
     }
 
     @Test
@@ -82,7 +114,7 @@ class QueryEventTest {
     void unknownVariablesEndTheReadingAndCutOnesFail() {
         assertThat(QueryEvent.parse(event(0, "t", new byte[] {99, 1, 2, 3}, "x"), 0)
                         .settings())
-                .hasSize(1);
+                .hasSize(5);
         assertThatThrownBy(() -> QueryEvent.parse(event(0, "t", new byte[] {1, 1, 2}, "x"), 0))
                 .isInstanceOf(RuntimeException.class);
     }

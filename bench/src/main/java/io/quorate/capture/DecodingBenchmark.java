@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.BinlogPosition;
+import io.quorate.core.CarriedSetting;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.Spool;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -84,6 +86,11 @@ public class DecodingBenchmark {
             @Override
             public boolean areNumberedAlike(TableName name, Statement.Numbering numbering) {
                 return false;
+            }
+
+            @Override
+            public OriginSession session(long id, Set<CarriedSetting> asked) {
+                return new OriginSession(Map.of(), true);
             }
 
             @Override

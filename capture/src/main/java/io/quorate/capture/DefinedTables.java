@@ -2,7 +2,6 @@
 package io.quorate.capture;
 
 import io.quorate.capture.Statement.Scope;
-import io.quorate.core.BinlogEvents;
 import io.quorate.core.Payload;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
@@ -102,11 +101,11 @@ public final class DefinedTables {
 
     /** Null when it isn't a statement, or one in a character set that isn't known here. */
     private Text read(WriteSet definition) {
-        Payload.Events first = definition.payload().events();
-        if (definition.payload().isEmpty() || !first.next() || first.type() != BinlogEvents.QUERY) {
+        Payload.Events statement = definition.payload().statement();
+        if (statement == null) {
             return null;
         }
-        QueryEvent query = QueryEvent.read(first.bytes(), first.offset(), first.length());
+        QueryEvent query = QueryEvent.read(statement.bytes(), statement.offset(), statement.length());
         Charset charset = Collation.charset(query.clientCollation, collations);
         if (charset == null) {
             return null;

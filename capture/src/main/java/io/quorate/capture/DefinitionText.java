@@ -2,6 +2,7 @@
 package io.quorate.capture;
 
 import io.quorate.capture.Statement.Scope;
+import io.quorate.core.CarriedSetting;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
@@ -36,10 +37,13 @@ public final class DefinitionText {
     private final String text;
     private final SqlTokens tokens;
     private final Statement statement;
+    private final Unlogged unlogged;
     private final boolean lowerCaseNames;
 
-    private DefinitionText(String text, SqlTokens tokens, Statement statement, boolean lowerCaseNames) {
+    private DefinitionText(
+            String text, SqlTokens tokens, Statement statement, Unlogged unlogged, boolean lowerCaseNames) {
         this.text = text;
+        this.unlogged = unlogged;
         this.tokens = tokens;
         this.statement = statement;
         this.lowerCaseNames = lowerCaseNames;
@@ -54,7 +58,11 @@ public final class DefinitionText {
     public static DefinitionText of(String text, String schema, long sqlMode, boolean lowerCaseNames) {
         String one = withoutEnd(text, sqlMode);
         DefinitionText definition = new DefinitionText(
-                one, SqlTokens.of(one, sqlMode), Statement.parse(one, schema, sqlMode), lowerCaseNames);
+                one,
+                SqlTokens.of(one, sqlMode),
+                Statement.parse(one, schema, sqlMode),
+                Unlogged.of(one, sqlMode),
+                lowerCaseNames);
         definition.requireDefinition();
         definition.requireEverywhereAlike();
         return definition;
@@ -151,6 +159,14 @@ public final class DefinitionText {
         if (ours) {
             throw refused("the schema quorate is the service's own", "leave it alone");
         }
+        if (namedTables().stream().anyMatch(TableName::isServersOwn)) {
+            throw refused(
+                    "each server has this table for itself", "run it as a client of each server that is to have it");
+        }
+        String unrepeatable = unlogged.drawsLots() ? "RAND()" : unlogged.unrepeatable();
+        if (unrepeatable != null) {
+            throw refused(unrepeatable + " is something else on each server", "write the value itself");
+        }
         for (int i = 0; i < object(); i++) {
             if (word(i).equals("DEFINER") && word(i + 2).equals("CURRENT_USER")) {
                 throw refused(
@@ -228,6 +244,11 @@ public final class DefinitionText {
 
     private void addTables(KeysBuilder keys, KeyType type) {
         namedTables().forEach(name -> keys.add(KeyNames.table(name.schema(), name.table()), type));
+    }
+
+    /** The settings that its effect depends on, and that no event of a server's has. */
+    Set<CarriedSetting> settings() {
+        return unlogged.settings();
     }
 
     private List<TableName> namedTables() {

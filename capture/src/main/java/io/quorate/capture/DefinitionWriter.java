@@ -2,6 +2,7 @@
 package io.quorate.capture;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.CarriedSetting;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Identifiers;
 import io.quorate.core.QuorateException;
@@ -16,6 +17,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Writes the QUERY event of a definition that no server has run yet, as a server would for a session that has its
@@ -55,6 +57,7 @@ public final class DefinitionWriter {
     private final long micros;
     private final int utf8Collation;
     private final int serverCollation;
+    private Map<CarriedSetting, String> settings = Map.of();
 
     private DefinitionWriter(Connection server, String schema, ResultSet row) throws SQLException {
         this.server = server;
@@ -93,6 +96,9 @@ public final class DefinitionWriter {
         DefinitionText definition = DefinitionText.of(text, schema, sqlMode, lowerCaseNames);
         requireParsed(text);
         requireNumberedAlike(definition);
+        settings = definition.settings().isEmpty()
+                ? Map.of()
+                : OriginSession.global(server, definition.settings()).values();
         return definition;
     }
 
@@ -161,7 +167,7 @@ public final class DefinitionWriter {
                 .put(database)
                 .put((byte) 0)
                 .put(text);
-        return out.array();
+        return settings.isEmpty() ? out.array() : QueryEvent.carrying(out.array(), 0, length, settings);
     }
 
     private byte[] status(String user, String host) {

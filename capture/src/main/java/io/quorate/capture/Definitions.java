@@ -2,9 +2,11 @@
 package io.quorate.capture;
 
 import io.quorate.core.BinlogPosition;
+import io.quorate.core.CarriedSetting;
 import io.quorate.core.TableName;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.Set;
 
 /** The source of tables' definitions. */
 interface Definitions {
@@ -25,6 +27,9 @@ interface Definitions {
      * @param numbering of the ALTER TABLE that numbered the rows
      */
     boolean areNumberedAlike(TableName name, Statement.Numbering numbering) throws SQLException;
+
+    /** What a session has set; {@code id} is the server's number of its connection. */
+    OriginSession session(long id, Set<CarriedSetting> asked) throws SQLException;
 
     /** Definitions have changed: discards everything known. */
     void forget();

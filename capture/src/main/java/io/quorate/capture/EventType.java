@@ -5,12 +5,9 @@ package io.quorate.capture;
 final class EventType {
     static final int STOP = 3;
     static final int ROTATE = 4;
-    static final int INTVAR = 5;
     static final int LOAD = 6;
     static final int APPEND_BLOCK = 9;
     static final int DELETE_FILE = 11;
-    static final int RAND = 13;
-    static final int USER_VAR = 14;
     static final int FORMAT_DESCRIPTION = 15;
     static final int XID = 16;
     static final int BEGIN_LOAD_QUERY = 17;

@@ -6,6 +6,7 @@ import io.quorate.capture.TableDefinition.ForeignKey;
 import io.quorate.capture.TableDefinition.Index;
 import io.quorate.capture.TableDefinition.Part;
 import io.quorate.core.BinlogPosition;
+import io.quorate.core.CarriedSetting;
 import io.quorate.core.Identifiers;
 import io.quorate.core.TableName;
 import java.sql.Connection;
@@ -164,6 +165,11 @@ final class SchemaCatalog implements Definitions {
             }
             throw e;
         }
+    }
+
+    @Override
+    public OriginSession session(long id, Set<CarriedSetting> asked) throws SQLException {
+        return OriginSession.of(connection, id, asked);
     }
 
     private long created(TableName name) throws SQLException {

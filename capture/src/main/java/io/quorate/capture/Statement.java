@@ -103,6 +103,11 @@ record Statement(
         return new Statement(Kind.DDL, scope, null, false, false, scope != Scope.EVERYTHING, null, "", false);
     }
 
+    /** Whether all that it names are tables that each server has for itself. */
+    boolean isOfServersOwn() {
+        return tables != null && !tables.isEmpty() && tables.stream().allMatch(TableName::isServersOwn);
+    }
+
     /** The first of the tables named, for messages. */
     String firstTable() {
         return tables == null ? "a table" : tables.get(0).toString();

@@ -50,7 +50,8 @@ final class TablePlan {
     final TableMap map;
     final long tableKey;
     final long wholeRowsKey;
-    final boolean ours;
+    /** Whether nothing of it is replicated. */
+    final boolean local;
 
     /** Rows that were committed before this time don't fit this definition. */
     final long validFromMicros;
@@ -80,9 +81,9 @@ final class TablePlan {
     /** Whether other foreign keys may have cascaded from its rows than those of the children. */
     final boolean cascadesEnded;
 
-    private TablePlan(TableMap map, boolean ours, TableDefinition definition, String coarse, List<RowKey> keys) {
+    private TablePlan(TableMap map, boolean local, TableDefinition definition, String coarse, List<RowKey> keys) {
         this.map = map;
-        this.ours = ours;
+        this.local = local;
         this.tableKey = KeyNames.table(map.schema, map.table);
         this.wholeRowsKey = KeyNames.wholeRows(map.schema, map.table);
         this.validFromMicros = definition.validSecond() * 1_000_000;
@@ -102,9 +103,14 @@ final class TablePlan {
                 .toArray();
     }
 
-    /** For a table of Quorate's own schema, of which capture replicates nothing. */
-    static TablePlan ours(TableMap map) {
+    /** For a table of the schema {@code quorate}, and one that each server has for itself. */
+    static TablePlan local(TableMap map) {
         return new TablePlan(map, true, TableDefinition.NONE, null, List.of());
+    }
+
+    /** Whether it is this table of the schema {@code quorate}. */
+    boolean isOurs(String table) {
+        return local && map.schema.equals(TablePlans.OUR_SCHEMA) && map.table.equals(table);
     }
 
     static TablePlan of(TableMap map, TableDefinition definition, ComparisonForms forms) throws SQLException {

@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.BinlogPosition;
+import io.quorate.core.CarriedSetting;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
@@ -58,7 +59,8 @@ final class TablePlans {
             return known.plan;
         }
         TableMap map = TableMap.read(b, offset, length);
-        TablePlan plan = map.schema.equals(OUR_SCHEMA) ? TablePlan.ours(map) : plan(map);
+        boolean local = map.schema.equals(OUR_SCHEMA) || new TableName(map.schema, map.table).isServersOwn();
+        TablePlan plan = local ? TablePlan.local(map) : plan(map);
         if (plans.size() >= TABLES_MAX) {
             plans.clear();
         }
@@ -96,6 +98,15 @@ final class TablePlans {
         } catch (SQLException e) {
             throw new QuorateException(
                     ErrorCode.SERVER_UNREACHABLE, "can't read the keys of " + name.schema() + "." + name.table(), e);
+        }
+    }
+
+    /** As {@link Definitions#session}. */
+    OriginSession session(long id, Set<CarriedSetting> asked) {
+        try {
+            return definitions.session(id, asked);
+        } catch (SQLException e) {
+            throw new QuorateException(ErrorCode.SERVER_UNREACHABLE, "can't read what session " + id + " has set", e);
         }
     }
 

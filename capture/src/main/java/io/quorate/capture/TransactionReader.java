@@ -21,7 +21,10 @@ import io.quorate.core.binlog.RowsEvent;
 import io.quorate.core.binlog.TableMap;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -34,7 +37,8 @@ import org.slf4j.LoggerFactory;
  * <ul>
  *   <li>a transaction: GTID, QUERY {@code BEGIN}, (TABLE_MAP, ROWS)*, then XID, or QUERY {@code COMMIT} when no
  *       transactional engine took part; savepoints are QUERY events in between;
- *   <li>a definition: GTID, QUERY; CREATE TABLE ... SELECT: GTID, {@code BEGIN}, the CREATE as QUERY, rows, XID;
+ *   <li>a definition: GTID, QUERY, and between them what the statement uses of its session: INTVAR, RAND, USER_VAR;
+ *       CREATE TABLE ... SELECT: GTID, {@code BEGIN}, the CREATE as QUERY, rows, XID;
  *   <li>XA: GTID, QUERY {@code XA START}, rows, QUERY {@code XA END}, XA_PREPARE (which says if it was ONE PHASE, and
  *       then it is the end); later GTID, QUERY {@code XA COMMIT} or {@code XA ROLLBACK}. A transaction that is to be
  *       certified first ({@link CertifiedXid}) becomes a writeset when it is prepared;
@@ -74,6 +78,9 @@ final class TransactionReader {
     private final Counters counters;
 
     private final PayloadBuilder payload;
+    /** What comes before a definition, and is its statement's. */
+    private final List<byte[]> given = new ArrayList<>();
+
     private final KeysBuilder keys = new KeysBuilder();
     private final RowKeys rowKeys = new RowKeys();
     private final Map<Long, TablePlan> tables = new HashMap<>();
@@ -156,10 +163,8 @@ final class TransactionReader {
                     EventType.HEARTBEAT_V2 -> {
                 // These have nothing to do with transactions, or are texts for people.
             }
-            case EventType.INTVAR,
-                    EventType.RAND,
-                    EventType.USER_VAR,
-                    EventType.LOAD,
+            case BinlogEvents.INTVAR, BinlogEvents.RAND, BinlogEvents.USER_VAR -> given(type, b, offset, length);
+            case EventType.LOAD,
                     EventType.APPEND_BLOCK,
                     EventType.DELETE_FILE,
                     EventType.BEGIN_LOAD_QUERY,
@@ -250,7 +255,7 @@ final class TransactionReader {
                     definitions.emptiedByRestart(statement);
                     commit();
                 } else {
-                    define(statement, charset != null, b, offset, length);
+                    define(statement, query, charset == null ? null : text, b, offset, length);
                 }
             }
             case DML -> throw statementFormat("the statement " + Statement.shorten(text));
@@ -271,15 +276,37 @@ final class TransactionReader {
         }
     }
 
+    /** What the statement that comes next uses of its session. In this binlog that can only be a definition. */
+    private void given(int type, byte[] b, int offset, int length) {
+        if (phase != Phase.NAMED) {
+            throw statementFormat("an event of type " + type);
+        }
+        limits.requireEvent("transaction " + gtid(), length);
+        given.add(Arrays.copyOfRange(b, offset, offset + length));
+    }
+
     private void endUnlessOpen() throws InterruptedException {
         if (phase == Phase.NAMED) {
             commit();
         }
     }
 
-    private void define(Statement statement, boolean readable, byte[] b, int offset, int length)
+    /** @param text null when its character set isn't known */
+    private void define(Statement statement, QueryEvent query, String text, byte[] b, int offset, int length)
             throws InterruptedException {
+        if (phase == Phase.NAMED && statement.isOfServersOwn()) {
+            log.info(
+                    "transaction {} stays on this server, because it is about tables that each server has for itself:"
+                            + " {}",
+                    gtid(),
+                    Statement.shorten(text));
+            commit();
+            return;
+        }
         ddl = true;
+        for (byte[] event : given) {
+            append(event, 0, event.length);
+        }
         if (foreign == null && !definitions.numbersAlike(statement)) {
             log.error(
                     "transaction {} added a column with AUTO_INCREMENT to {}, whose rows no primary key sorted before."
@@ -288,9 +315,46 @@ final class TransactionReader {
                     statement.firstTable());
             keys.add(Keys.NOT_REPEATABLE, KeyType.SHARED);
         }
-        append(b, offset, length);
-        definitions.addKeys(statement, readable, keys);
+        byte[] event = foreign == null && text != null ? carrying(query, text, b, offset, length) : null;
+        if (event == null) {
+            append(b, offset, length);
+        } else {
+            append(event, 0, event.length);
+        }
+        definitions.addKeys(statement, text != null, keys);
         endUnlessOpen();
+    }
+
+    /** The event with what the statement depends on and the binlog doesn't have; null where nothing is to be added. */
+    private byte[] carrying(QueryEvent query, String text, byte[] b, int offset, int length) {
+        Unlogged unlogged = Unlogged.of(text, query.sqlMode);
+        if (unlogged.unrepeatable() != null || query.unknownCode >= 0) {
+            log.error(
+                    "transaction {} depends on {}, which is in no log. No other server gets it, and this one gets what"
+                            + " the others have: {}",
+                    gtid(),
+                    query.unknownCode >= 0
+                            ? "status variable " + query.unknownCode + ", which this version doesn't know"
+                            : unlogged.unrepeatable(),
+                    Statement.shorten(text));
+            keys.add(Keys.NOT_REPEATABLE, KeyType.SHARED);
+            return null;
+        }
+        if (unlogged.settings().isEmpty()) {
+            return null;
+        }
+        OriginSession settings = plans.session(session, unlogged.settings());
+        if (settings.isAssumed() && !unlogged.isOfEngineAlone()) {
+            log.warn(
+                    "transaction {} depends on what its session has set, and that session is gone. The other servers"
+                            + " run it with this server's {}: {}",
+                    gtid(),
+                    settings.values(),
+                    Statement.shorten(text));
+        } else {
+            log.debug("transaction {} depends on {}", gtid(), settings.values());
+        }
+        return QueryEvent.carrying(b, offset, length, settings.values());
     }
 
     private void tableMap(byte[] b, int offset, int length) {
@@ -303,9 +367,9 @@ final class TransactionReader {
         lastTableId = BinlogEvents.tableId(b, offset);
         lastPlan = plan;
         tables.put(lastTableId, plan);
-        if (plan.ours) {
-            applied = firstTable && plan.map.table.equals(POSITION_TABLE);
-            marked |= plan.map.table.equals(MARK_TABLE);
+        if (plan.local) {
+            applied = firstTable && plan.isOurs(POSITION_TABLE);
+            marked |= plan.isOurs(MARK_TABLE);
         } else {
             append(b, offset, length);
             if (definitions.fitsFormer(plan, b, offset, length)) {
@@ -320,7 +384,7 @@ final class TransactionReader {
         long id = BinlogEvents.tableId(b, offset);
         TablePlan plan = id == lastTableId ? lastPlan : tables.get(id);
         if (applied) {
-            if (plan != null && plan.ours && plan.map.table.equals(POSITION_TABLE)) {
+            if (plan != null && plan.isOurs(POSITION_TABLE)) {
                 readMarker(plan.map, b, offset);
             }
             return;
@@ -328,7 +392,7 @@ final class TransactionReader {
         if (plan == null) {
             throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "rows of table id " + id + " without TABLE_MAP");
         }
-        if (plan.ours) {
+        if (plan.local) {
             if (BinlogEvents.endsStatement(b, offset)) {
                 payload.endStatement();
             }
@@ -510,6 +574,7 @@ final class TransactionReader {
         ddl = false;
         marked = false;
         payload.clear();
+        given.clear();
         keys.clear();
         tables.clear();
         savepoints.clear();

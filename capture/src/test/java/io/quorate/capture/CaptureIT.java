@@ -8,21 +8,26 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.github.shyiko.mysql.binlog.BinaryLogClient;
 import io.quorate.cli.CertificateAuthority;
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.CarriedSetting;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.ServerTls;
+import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import javax.net.ssl.SSLException;
@@ -491,5 +496,104 @@ class CaptureIT {
         return new Keys(
                 new long[] {Keys.DEFINED_TABLES, table},
                 new byte[] {(byte) KeyType.REFERENCE.ordinal(), (byte) KeyType.EXCLUSIVE.ordinal()});
+    }
+
+    /** What MySQL writes to no event; the session is still there when it is asked, as in mode after-sync. */
+    @Test
+    void whatNoEventHasIsAskedOfTheSession() throws Exception {
+        fixture.awaitAll();
+        fixture.recorder.clear();
+        try (Connection client = server.connect();
+                java.sql.Statement statement = client.createStatement()) {
+            statement.execute("SET SESSION default_week_format = 6, default_storage_engine = 'MyISAM'");
+            statement.execute("CREATE VIEW shop.week AS SELECT WEEK('2026-01-01')");
+            statement.execute("CREATE TABLE shop.engine (a INT)");
+            fixture.awaitAll();
+        }
+        List<WriteSet> definitions = fixture.recorder.writeSets();
+        assertThat(definitions).hasSize(2);
+        assertThat(new String(definitions.get(0).payload().toArray(), StandardCharsets.ISO_8859_1))
+                .contains("default_week_format\0006\0");
+        assertThat(new String(definitions.get(1).payload().toArray(), StandardCharsets.ISO_8859_1))
+                .contains("default_storage_engine\0MyISAM\0");
+        try (Connection reader = server.connect()) {
+            OriginSession gone =
+                    OriginSession.of(reader, Integer.MAX_VALUE, Set.of(CarriedSetting.DIV_PRECISION_INCREMENT));
+            assertThat(gone.isAssumed()).isTrue();
+            assertThat(gone.values()).isEqualTo(Map.of(CarriedSetting.DIV_PRECISION_INCREMENT, "4"));
+        }
+    }
+
+    /** A newer server may have tables of its own that are accounts'; somebody has to look. */
+    @Test
+    void whateverIsInTheServersOwnSchemasIsAccountsOrItsOwn() {
+        Set<String> own = Set.of(
+                "column_stats",
+                "component",
+                "engine_cost",
+                "firewall_group_allowlist",
+                "firewall_groups",
+                "firewall_membership",
+                "firewall_users",
+                "firewall_whitelist",
+                "func",
+                "general_log",
+                "gtid_executed",
+                "help_category",
+                "help_keyword",
+                "help_relation",
+                "help_topic",
+                "innodb_index_stats",
+                "innodb_table_stats",
+                "ndb_binlog_index",
+                "plugin",
+                "replication_asynchronous_connection_failover",
+                "replication_asynchronous_connection_failover_managed",
+                "replication_group_configuration_version",
+                "replication_group_member_actions",
+                "server_cost",
+                "slave_master_info",
+                "slave_relay_log_info",
+                "slave_worker_info",
+                "slow_log",
+                "time_zone",
+                "time_zone_leap_second",
+                "time_zone_name",
+                "time_zone_transition",
+                "time_zone_transition_type");
+        Set<String> accounts = Set.of(
+                "columns_priv",
+                "db",
+                "default_roles",
+                "global_grants",
+                "password_history",
+                "procs_priv",
+                "proxies_priv",
+                "role_edges",
+                "servers",
+                "tables_priv",
+                "user");
+        for (List<String> row : server.query("SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES"
+                + " WHERE TABLE_SCHEMA IN ('mysql', 'sys', 'performance_schema', 'information_schema')")) {
+            TableName table = new TableName(row.get(0), row.get(1));
+            boolean isAccounts = row.get(0).equals("mysql") && accounts.contains(row.get(1));
+            assertThat(isAccounts || !row.get(0).equals("mysql") || own.contains(row.get(1)))
+                    .as("%s is new", table)
+                    .isTrue();
+            assertThat(table.isServersOwn()).as(table.toString()).isEqualTo(!isAccounts);
+        }
+    }
+
+    @Test
+    void whatIsEachServersOwnIsNotReplicated() throws Exception {
+        assertThat(fixture.capture(
+                        "ALTER TABLE mysql.slow_log ENGINE = MyISAM",
+                        "ALTER TABLE mysql.slow_log ENGINE = CSV",
+                        "TRUNCATE mysql.time_zone_leap_second",
+                        "INSERT INTO mysql.time_zone_leap_second VALUES (1, 1)",
+                        "UPDATE sys.sys_config SET value = value + 1 WHERE variable = 'statement_truncate_len'",
+                        "USE sys",
+                        "ALTER TABLE sys_config COMMENT = 'x'"))
+                .isEmpty();
     }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.quorate.core.AppliedDdl;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.BinlogPosition;
+import io.quorate.core.CarriedSetting;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.Keys;
@@ -16,10 +17,13 @@ import io.quorate.core.ServerTls;
 import io.quorate.core.Spool;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.PayloadCheck;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
@@ -67,6 +71,11 @@ class TransactionReaderTest {
             }
 
             @Override
+            public OriginSession session(long id, Set<CarriedSetting> asked) {
+                return new OriginSession(Map.of(), true);
+            }
+
+            @Override
             public void forget() {
                 // Knows nothing else.
             }
@@ -80,6 +89,13 @@ class TransactionReaderTest {
         return new TransactionReader(settings, progress, plans, Map.of(), false, Spool.HEAP, recorder, new Counters());
     }
 
+    private List<WriteSet> written() {
+        return recorder.entries().stream()
+                .map(Recorder.Entry::writeSet)
+                .filter(Objects::nonNull)
+                .toList();
+    }
+
     private void read(byte[]... events) throws InterruptedException {
         for (byte[] event : events) {
             reader.event(event, 0, event.length);
@@ -91,14 +107,14 @@ class TransactionReaderTest {
     }
 
     private List<Integer> types() {
-        assertThat(recorder.writeSets()).hasSize(1);
-        return CaptureFixture.types(recorder.writeSets().get(0));
+        assertThat(written()).hasSize(1);
+        return CaptureFixture.types(written().get(0));
     }
 
     @Test
     void putsATransactionTogether() throws Exception {
         read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1, 2), Events.insert(7, true, 3), Events.xid());
-        WriteSet w = recorder.writeSets().get(0);
+        WriteSet w = written().get(0);
         assertThat(types()).containsExactly(19, 30, 30);
         assertThat(w.keys().size()).isEqualTo(4);
         assertThat(w.lastSeen()).isEqualTo(5);
@@ -109,7 +125,7 @@ class TransactionReaderTest {
     @Test
     void theLastRowsEndTheirStatementWhateverFollowed() throws Exception {
         read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1), Events.xid());
-        byte[] p = recorder.writeSets().get(0).payload().toArray();
+        byte[] p = written().get(0).payload().toArray();
         assertThat(BinlogEvents.endsStatement(p, BinlogEvents.length(p, 0))).isTrue();
     }
 
@@ -126,7 +142,7 @@ class TransactionReaderTest {
     void leavesNothingOfATransactionThatEndsWithRollback() throws Exception {
         read(gtid(11), BEGIN, TABLE, Events.insert(7, true, 1), Events.query("ROLLBACK"));
         assertThat(recorder.entries()).hasSize(1);
-        assertThat(recorder.writeSets()).isEmpty();
+        assertThat(written()).isEmpty();
     }
 
     @Test
@@ -135,7 +151,7 @@ class TransactionReaderTest {
         read(gtid(11), BEGIN, TABLE, ours, Events.insert(7, false, 1), Events.insert(8, true, 1));
         read(TABLE, Events.insert(7, true, 2), Events.xid());
         assertThat(types()).containsExactly(19, 30, 19, 30);
-        byte[] p = recorder.writeSets().get(0).payload().toArray();
+        byte[] p = written().get(0).payload().toArray();
         assertThat(BinlogEvents.endsStatement(p, BinlogEvents.length(p, 0))).isTrue();
     }
 
@@ -145,7 +161,7 @@ class TransactionReaderTest {
         int event = Events.insert(7, false, 1).length;
         reader = reader(settings().withLimits(new CaptureSettings.Limits(1 << 20, 2 * event, 100, 0)), List.of());
         read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1), Events.insert(7, true, 2), Events.xid());
-        assertThat(recorder.writeSets()).hasSize(1);
+        assertThat(written()).hasSize(1);
         read(gtid(12), BEGIN, TABLE, Events.insert(7, false, 1), Events.insert(7, true, 2));
         assertThatThrownBy(() -> read(Events.query("COMMIT")))
                 .isInstanceOfSatisfying(
@@ -171,7 +187,7 @@ class TransactionReaderTest {
         reader = reader(settings().withLimits(new CaptureSettings.Limits(1 << 20, 1 << 20, 3, 0)), List.of());
         read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1, 2), Events.insert(7, false, 3, 4));
         read(Events.insert(7, true, 5), Events.xid());
-        Keys keys = recorder.writeSets().get(0).keys();
+        Keys keys = written().get(0).keys();
         assertThat(keys.size())
                 .as("two rows, the table, and that earlier rows matter")
                 .isEqualTo(4);
@@ -182,7 +198,7 @@ class TransactionReaderTest {
         reader = reader(
                 settings().withLimits(new CaptureSettings.Limits(1 << 20, 1 << 20, 3, 0)), List.of(List.of("id")));
         read(gtid(12), BEGIN, TABLE, Events.insert(7, false, 1, 2), Events.insert(7, true, 3, 4), Events.xid());
-        assertThat(recorder.writeSets().get(1).keys().touchEverything())
+        assertThat(written().get(1).keys().touchEverything())
                 .as("rows of other tables may refer to these")
                 .isTrue();
     }
@@ -273,11 +289,49 @@ class TransactionReaderTest {
                     .isInstanceOfSatisfying(
                             QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUPPORTED_EVENT));
         }
-        for (int type : new int[] {EventType.INTVAR, EventType.RAND, EventType.USER_VAR, EventType.BEGIN_LOAD_QUERY}) {
+        for (int type :
+                new int[] {BinlogEvents.INTVAR, BinlogEvents.RAND, BinlogEvents.USER_VAR, EventType.BEGIN_LOAD_QUERY}) {
             assertThatThrownBy(() -> read(Events.event(type, 0, new byte[30])))
                     .isInstanceOfSatisfying(
                             QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.STATEMENT_FORMAT));
         }
+    }
+
+    @Test
+    void aDefinitionComesWithWhatItUsesOfItsSession() throws Exception {
+        byte[] id = Events.event(BinlogEvents.INTVAR, 0, new byte[] {1, 42, 0, 0, 0, 0, 0, 0, 0});
+        byte[] event = Events.query("CREATE EVENT e ON SCHEDULE EVERY LAST_INSERT_ID() HOUR DO SET @x = 1");
+        read(gtid(11), id, event);
+        assertThat(written()).singleElement().satisfies(w -> {
+            assertThat(w.isDefinition()).isTrue();
+            assertThat(w.payload().size()).isEqualTo(id.length + event.length);
+            assertThat(w.payload().statement().position()).isEqualTo(id.length);
+            PayloadCheck.require(w);
+        });
+        // Of one that isn't replicated, nothing is left for the next.
+        read(gtid(12), id, Events.query("DROP TEMPORARY TABLE t"));
+        read(gtid(13), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
+        assertThat(written()).hasSize(2);
+        assertThat(written().get(1).payload().size()).isEqualTo(TABLE.length + Events.insert(7, true, 1).length);
+    }
+
+    @Test
+    void aDefinitionUnderUnknownSettingsIsNotRepeatable() throws Exception {
+        byte[] text = "db\0CREATE VIEW v AS SELECT 1".getBytes(StandardCharsets.UTF_8);
+        read(gtid(11), Events.event(2, 0, new byte[8], new byte[] {2, 0, 0, 2, 0, 99, 1}, text));
+        assertThat(written()).singleElement().satisfies(w -> assertThat(w.keys().contains(Keys.NOT_REPEATABLE))
+                .isTrue());
+    }
+
+    @Test
+    void whatEachServerHasForItselfStaysThere() throws Exception {
+        read(gtid(11), Events.query("ALTER TABLE mysql.slow_log ENGINE = MyISAM"));
+        read(gtid(12), Events.query("TRUNCATE mysql.time_zone_name"));
+        byte[] zones = Events.tableMap(7, "mysql", "time_zone");
+        read(gtid(13), BEGIN, zones, Events.insert(7, true, 1), Events.xid());
+        assertThat(written()).isEmpty();
+        read(gtid(14), BEGIN, Events.tableMap(8, "mysql", "user"), Events.insert(8, true, 1), Events.xid());
+        assertThat(written()).hasSize(1);
     }
 
     @Test

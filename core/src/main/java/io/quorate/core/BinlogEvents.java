@@ -8,12 +8,19 @@ import java.nio.ByteOrder;
  * The shape of a writeset's payload: MySQL binlog events (v4) back to back, each with its 19-byte header, without
  * checksum (the length field says so), in the order in which the origin wrote them. Before a ROWS event, and after the
  * last STMT_END, there is always its TABLE_MAP; the last ROWS event carries STMT_END. An XA_PREPARE event ends a
- * prepared transaction. What these fields mean is in MySQL's internals manual, "Binary Log Event".
+ * prepared transaction. A definition begins with what its statement is given of its session ({@link #isGiven}), if it
+ * uses any of that, and then the QUERY event. What these fields mean is in MySQL's internals manual, "Binary Log Event".
  */
 public final class BinlogEvents {
     public static final int HEADER_BYTES = 19;
 
     public static final int QUERY = 2;
+
+    /** What a statement is given of its session: LAST_INSERT_ID or INSERT_ID, the seeds of RAND(), a user variable. */
+    public static final int INTVAR = 5;
+
+    public static final int RAND = 13;
+    public static final int USER_VAR = 14;
     public static final int TABLE_MAP = 19;
     public static final int WRITE_ROWS = 30;
     public static final int UPDATE_ROWS = 31;
@@ -58,6 +65,11 @@ public final class BinlogEvents {
 
     public static boolean isRows(int type) {
         return type == WRITE_ROWS || type == UPDATE_ROWS || type == DELETE_ROWS || type == PARTIAL_UPDATE_ROWS;
+    }
+
+    /** Whether such an event gives the statement after it something of its session. */
+    public static boolean isGiven(int type) {
+        return type == INTVAR || type == RAND || type == USER_VAR;
     }
 
     /** The six-byte table id of a TABLE_MAP or ROWS event. */

@@ -76,11 +76,12 @@ public enum ErrorCode {
             "rebuild this node from another one; nobody but the server may give out its GTIDs, so set gtid_next to none"
                     + " of them, and don't run RESET MASTER on a member's server"),
 
-    NUMBERED_BY_SERVER(
+    DEFINITION_NOT_REPEATABLE(
             2011,
             Kind.DIFFERENCE,
-            "the others still have the table without that column. Make a new table with the column, copy the rows with"
-                    + " INSERT ... SELECT, and swap the names; " + Text.COPY),
+            "the others don't have what it did. To number rows, make a new table with the column, copy the rows with"
+                    + " INSERT ... SELECT, and swap the names; in other cases write values instead of functions; "
+                    + Text.COPY),
     GTID_TAGGED(
             2012,
             Kind.FATAL,

@@ -73,6 +73,22 @@ public final class Payload {
         return events(0);
     }
 
+    /**
+     * A walk that stands at a definition's statement, behind what it is given of its session. Null where the events
+     * don't begin with a statement.
+     */
+    public Events statement() {
+        Events event = events();
+        while (event.next()) {
+            if (event.type() == BinlogEvents.QUERY) {
+                return event;
+            } else if (!BinlogEvents.isGiven(event.type())) {
+                return null;
+            }
+        }
+        return null;
+    }
+
     /** A walk from the event that starts at {@code from}. */
     public Events events(int from) {
         return new Events(from);

@@ -14,9 +14,24 @@ public record TableName(String schema, String table) {
     private static final int NAMED_MAX = 3;
     private static final String PART = "([^`.]+|`(?:[^`]|``)+`)";
     private static final Pattern WRITTEN = Pattern.compile(PART + "\\." + PART);
+    private static final String OURS = "quorate";
+
+    /** The tables of {@code mysql} in which accounts, roles and privileges are, and the servers of FEDERATED tables. */
+    private static final Set<String> ACCOUNTS = Set.of(
+            "user",
+            "db",
+            "tables_priv",
+            "columns_priv",
+            "procs_priv",
+            "proxies_priv",
+            "global_grants",
+            "role_edges",
+            "default_roles",
+            "password_history",
+            "servers");
+
     /** Those of the server's own, and this product's. */
-    private static final Set<String> SYSTEM =
-            Set.of("mysql", "sys", "performance_schema", "information_schema", "quorate");
+    private static final Set<String> SYSTEM = Set.of("mysql", "sys", "performance_schema", "information_schema", OURS);
 
     /**
      * The table that somebody has named as {@code schema.table}. A part that has a dot or a comma in it is written in
@@ -61,6 +76,17 @@ public record TableName(String schema, String table) {
      */
     public String refusal() {
         return isSchemaOfUsers(schema) ? null : this + " is none of users' tables, and isn't replicated";
+    }
+
+    /**
+     * Whether each server has such a table for itself: logs, statistics, time zones, help and whatever else is in the
+     * server's own schemas but accounts, roles and privileges. It is never ordered, voted on, copied or dropped.
+     */
+    public boolean isServersOwn() {
+        String of = schema.toLowerCase(Locale.ROOT);
+        return !of.equals(OURS)
+                && SYSTEM.contains(of)
+                && !(of.equals("mysql") && ACCOUNTS.contains(table.toLowerCase(Locale.ROOT)));
     }
 
     private static String part(String written) {

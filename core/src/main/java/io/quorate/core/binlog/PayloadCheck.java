@@ -23,12 +23,18 @@ public final class PayloadCheck {
     public static void require(WriteSet writeSet) {
         try {
             boolean isDefinition = writeSet.isDefinition();
-            if (isDefinition && writeSet.payload().isEmpty()) {
-                throw new IndexOutOfBoundsException("no statement");
-            }
             Map<Long, TableMap> maps = new HashMap<>();
+            boolean statementToCome = isDefinition;
             for (Payload.Events event = writeSet.payload().events(); event.next(); ) {
-                require(event, maps, isDefinition && event.position() == 0);
+                if (statementToCome && BinlogEvents.isGiven(event.type())) {
+                    var unused = GivenValue.read(event.bytes(), event.offset(), event.length());
+                } else {
+                    require(event, maps, statementToCome);
+                    statementToCome = false;
+                }
+            }
+            if (statementToCome) {
+                throw new IndexOutOfBoundsException("no statement");
             }
         } catch (IndexOutOfBoundsException | UnsupportedOperationException e) {
             throw malformed(writeSet.gtid() + " brings events that are none: " + e.getMessage());

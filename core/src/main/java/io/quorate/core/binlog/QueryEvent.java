@@ -2,9 +2,13 @@
 package io.quorate.core.binlog;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.CarriedSetting;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Map;
 
 /**
  * A QUERY event: a statement's text, with the session settings it depends on. Layout and codes of the status variables:
@@ -18,6 +22,9 @@ public final class QueryEvent {
     private static final int SQL_MODE = 1;
     private static final int CLIENT_CHARSET = 4;
     private static final int DDL_XID = 17;
+
+    /** The code of what this product adds; servers count theirs from 0, and MariaDB's from 128. */
+    public static final int CARRIED = 254;
 
     /** Lengths of the status variables by code; {@link #OTHER} for texts and for those of other versions. */
     private static final int[] BYTES = {4, 8, -1, 4, 6, -1, -1, 2, 2, 8, 4, -1, -1, 3, -1, -1, 1, 8, 2, 1, 1};
@@ -41,6 +48,9 @@ public final class QueryEvent {
      */
     public final boolean outsideDictionary;
 
+    /** Code of the first status variable that this version doesn't know, -1 for none. What follows it is unread. */
+    public final int unknownCode;
+
     private QueryEvent(byte[] bytes, int offset, int length) {
         this.bytes = bytes;
         this.end = offset + length;
@@ -56,9 +66,9 @@ public final class QueryEvent {
         textFrom = in.at;
         long mode = 0;
         int collation = -1;
-        boolean understood = true;
+        int unknown = -1;
         boolean xid = false;
-        while (understood && status.remaining() > 0) {
+        while (unknown < 0 && status.remaining() > 0) {
             int code = status.u8();
             switch (code) {
                 case SQL_MODE -> mode = status.i64();
@@ -70,12 +80,13 @@ public final class QueryEvent {
                     xid = true;
                     status.skip(8);
                 }
-                default -> understood = skip(code, status);
+                default -> unknown = skip(code, status) ? -1 : code;
             }
         }
         sqlMode = mode;
         clientCollation = collation;
-        outsideDictionary = understood && !xid;
+        outsideDictionary = unknown < 0 && !xid;
+        unknownCode = unknown;
     }
 
     /** Skips the value of a status variable; false for one that this version doesn't know. */
@@ -93,6 +104,7 @@ public final class QueryEvent {
                 status.skip(status.u8());
             }
             case 12 -> skipSchemas(status);
+            case CARRIED -> status.skip(status.u16());
             default -> {
                 return false;
             }
@@ -114,6 +126,26 @@ public final class QueryEvent {
     /** @throws IndexOutOfBoundsException when it is cut short */
     public static QueryEvent read(byte[] bytes, int offset, int length) {
         return new QueryEvent(bytes, offset, length);
+    }
+
+    /**
+     * The event with settings that servers don't write, as one more status variable: names and values, each ended by a
+     * zero.
+     */
+    public static byte[] carrying(byte[] bytes, int offset, int length, Map<CarriedSetting, String> settings) {
+        StringBuilder pairs = new StringBuilder();
+        settings.forEach((setting, value) ->
+                pairs.append(setting.variable()).append('\0').append(value).append('\0'));
+        byte[] added = pairs.toString().getBytes(StandardCharsets.UTF_8);
+        int statusBytesAt = BinlogEvents.HEADER_BYTES + 11;
+        int statusBytes = Bytes.u16(bytes, offset + statusBytesAt);
+        int before = statusBytesAt + 2 + statusBytes;
+        ByteBuffer out = ByteBuffer.allocate(length + 3 + added.length).order(ByteOrder.LITTLE_ENDIAN);
+        out.put(bytes, offset, before).put((byte) CARRIED).putShort((short) added.length);
+        out.put(added).put(bytes, offset + before, length - before);
+        out.putShort(statusBytesAt, (short) (statusBytes + 3 + added.length));
+        BinlogEvents.length(out.array(), 0, out.capacity());
+        return out.array();
     }
 
     /** Whether it is the BEGIN that opens nearly every transaction; decided without reading the rest. */

@@ -71,7 +71,7 @@ public final class ValueText {
      * Groups of nine digits in four bytes each, fewer digits in fewer; the sign bit inverted, all inverted when
      * negative.
      */
-    private static String decimal(byte[] bytes, int at, int precision, int scale) {
+    static String decimal(byte[] bytes, int at, int precision, int scale) {
         int whole = precision - scale;
         int length = whole / DIGITS_PER_WORD * 4
                 + DIGIT_BYTES[whole % DIGITS_PER_WORD]

@@ -94,8 +94,8 @@ final class ConflictReader {
     }
 
     private static String statement(WriteSet w) {
-        Payload.Events first = w.payload().events();
-        if (w.voidsDefinition() > 0 || !first.next() || first.type() != BinlogEvents.QUERY) {
+        Payload.Events first = w.voidsDefinition() > 0 ? null : w.payload().statement();
+        if (first == null) {
             return null;
         }
         byte[] b = first.bytes();

@@ -134,6 +134,8 @@ final class DifferingTables {
         definitions.addAll(cascades.find(position, upTo, donors));
         close(donors.ties());
         cascades.requireKnown(found);
+        // Accounts have no other tables than these. Any other of a server's own isn't to be the same everywhere.
+        objects |= found.removeIf(table -> !TableName.isSchemaOfUsers(table.schema()));
         if (found.isEmpty() && !objects) {
             throw new NotByTables("it isn't in tables");
         }

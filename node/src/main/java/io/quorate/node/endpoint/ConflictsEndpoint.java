@@ -97,7 +97,7 @@ class ConflictsEndpoint {
             return "acknowledged here, and lost: the others refuse the definition. This server gets a copy of theirs";
         }
         if (c.verdict().equals(Verdict.NOT_REPEATABLE.name())) {
-            return ErrorCode.NUMBERED_BY_SERVER.code() + ": " + ErrorCode.NUMBERED_BY_SERVER.remedy();
+            return ErrorCode.DEFINITION_NOT_REPEATABLE.code() + ": " + ErrorCode.DEFINITION_NOT_REPEATABLE.remedy();
         }
         return c.seqno() <= progress.lastApplied() ? "undone here" : "to be undone here";
     }

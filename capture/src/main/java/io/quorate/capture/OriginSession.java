@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.core.CarriedSetting;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What a session has set that has run a definition, as its server says. In mode {@code after-sync} the session waits
+ * for its OK meanwhile, so it has what it had. In mode {@code async} it may have set something else since, or be gone.
+ * Asking takes no lock that a waiting commit can hold.
+ *
+ * @param values those that were asked for
+ * @param isAssumed whether the session isn't there any more, so that these are the server's global ones
+ */
+record OriginSession(Map<CarriedSetting, String> values, boolean isAssumed) {
+    private static final int TIMEOUT_SECONDS = 5;
+
+    /** @param id the server's number of the connection */
+    static OriginSession of(Connection connection, long id, Set<CarriedSetting> asked) throws SQLException {
+        Map<CarriedSetting, String> values = read(
+                connection,
+                "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_by_thread"
+                        + " WHERE THREAD_ID = (SELECT THREAD_ID FROM performance_schema.threads"
+                        + " WHERE PROCESSLIST_ID = " + id + ") AND " + in(asked));
+        if (values.size() == asked.size()) {
+            return new OriginSession(values, false);
+        }
+        return global(connection, asked);
+    }
+
+    /** What a new session has. */
+    static OriginSession global(Connection connection, Set<CarriedSetting> asked) throws SQLException {
+        return new OriginSession(
+                read(
+                        connection,
+                        "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.global_variables WHERE "
+                                + in(asked)),
+                true);
+    }
+
+    private static String in(Set<CarriedSetting> asked) {
+        return asked.stream()
+                .map(setting -> "'" + setting.variable() + "'")
+                .collect(Collectors.joining(", ", "VARIABLE_NAME IN (", ")"));
+    }
+
+    private static Map<CarriedSetting, String> read(Connection connection, String query) throws SQLException {
+        Map<CarriedSetting, String> values = new EnumMap<>(CarriedSetting.class);
+        try (java.sql.Statement statement = connection.createStatement()) {
+            statement.setQueryTimeout(TIMEOUT_SECONDS);
+            try (ResultSet row = statement.executeQuery(query)) {
+                while (row.next()) {
+                    String value = row.getString(2);
+                    values.put(
+                            CarriedSetting.of(row.getString(1).toLowerCase(Locale.ROOT)), value == null ? "" : value);
+                }
+            }
+        }
+        return values;
+    }
+}
