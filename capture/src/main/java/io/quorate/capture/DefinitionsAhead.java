@@ -159,19 +159,23 @@ final class DefinitionsAhead {
         }
     }
 
-    /** The binlog file that the server began after that one; null when there is none. */
+    /**
+     * The binlog file that the server began after that one; null when there is none. SHOW BINARY LOGS isn't asked: it
+     * waits for whoever begins a file, who waits for all commits under way, which may wait for this reader.
+     */
     private String fileAfter(String file) throws SQLException {
+        int dot = file.lastIndexOf('.') + 1;
+        String digits = file.substring(dot);
+        String next = file.substring(0, dot) + String.format("%0" + digits.length() + "d", Long.parseLong(digits) + 1);
         try (java.sql.Statement show = connection.createStatement();
-                ResultSet row = show.executeQuery("SHOW BINARY LOGS")) {
-            boolean found = false;
-            while (row.next()) {
-                if (found) {
-                    return row.getString(1);
-                }
-                found = row.getString(1).equals(file);
+                ResultSet row = show.executeQuery("SHOW BINLOG EVENTS IN '" + next + "' LIMIT 1")) {
+            return row.next() ? next : null;
+        } catch (SQLException e) {
+            if (e.getErrorCode() != NOT_SHOWN) {
+                throw e;
             }
+            return null;
         }
-        return null;
     }
 
     private void take(String info) {

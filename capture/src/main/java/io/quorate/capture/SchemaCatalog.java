@@ -21,15 +21,31 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Definitions of tables as the server has them now. They may be later than the binlog event that needs them, which
  * {@link DefinitionsAhead} finds out. One connection, used by the reader's thread only.
+ *
+ * <p>Nothing that is asked here may wait for a commit: in commit mode {@code after-sync} that may be the one which waits
+ * until its transaction is captured. A commit that waits keeps the locks of its statement, exclusive ones for most
+ * definitions; one that changes accounts keeps the lock of their cache, which every query of information_schema needs.
+ * So each query has a limit, after which the answer is the one that is right whatever the table is.
  */
 final class SchemaCatalog implements Definitions {
+    private static final Logger log = LoggerFactory.getLogger(SchemaCatalog.class);
     private static final int TABLES_MAX = 20_000;
-    private static final int LOCK_WAIT_SECONDS = 10;
     private static final int NO_SUCH_TABLE = 1146;
+
+    /** How long a query may take before it counts as waiting for a commit; the session waits as long for a lock. */
+    private static final String LIMITED = "SELECT /*+ MAX_EXECUTION_TIME(1000) */ ";
+
+    /**
+     * How the server says that a query has come to its limit: a lock, the time, and interrupted, also while it read the
+     * account that the views of information_schema belong to.
+     */
+    private static final Set<Integer> LIMIT_REACHED = Set.of(1205, 3024, 1317, 1449);
 
     private final Connection connection;
     private final Counters counters;
@@ -86,6 +102,32 @@ final class SchemaCatalog implements Definitions {
      */
     @Override
     public TableDefinition definition(TableName name, BinlogPosition at) throws SQLException {
+        return unlessLimited(name, () -> present(name, at), definitions.getOrDefault(name, TableDefinition.UNKNOWN));
+    }
+
+    private interface Query<T> {
+        T run() throws SQLException;
+    }
+
+    /** The answer of a query; {@code otherwise} when it would have to wait. */
+    private <T> T unlessLimited(TableName name, Query<T> query, T otherwise) throws SQLException {
+        try {
+            return query.run();
+        } catch (SQLException e) {
+            if (!LIMIT_REACHED.contains(e.getErrorCode())) {
+                throw e;
+            }
+            log.info(
+                    "what {}.{} is like can't be read without waiting for a commit ({}); what depends on it conflicts"
+                            + " with more than it has to",
+                    name.schema(),
+                    name.table(),
+                    e.getMessage());
+            return otherwise;
+        }
+    }
+
+    private TableDefinition present(TableName name, BinlogPosition at) throws SQLException {
         long created = created(name);
         TableDefinition known = definitions.get(name);
         if (known != null && known.createdSecond() == created) {
@@ -123,8 +165,21 @@ final class SchemaCatalog implements Definitions {
 
     @Override
     public boolean isAtomic(TableName name) throws SQLException {
+        return unlessLimited(name, () -> hasAtomicEngine(name), false);
+    }
+
+    @Override
+    public boolean areNumberedAlike(TableName name, Numbering numbering) throws SQLException {
+        return unlessLimited(
+                name,
+                () -> (hasAtomicEngine(name) && (numbering.hadPrimary() || wereSorted(name, numbering)))
+                        || hasNoRows(name),
+                false);
+    }
+
+    private boolean hasAtomicEngine(TableName name) throws SQLException {
         try (PreparedStatement s = prepare(
-                        "SELECT 1 FROM information_schema.TABLES"
+                        LIMITED + "1 FROM information_schema.TABLES"
                                 + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND ENGINE = 'InnoDB'",
                         name);
                 ResultSet r = s.executeQuery()) {
@@ -132,15 +187,10 @@ final class SchemaCatalog implements Definitions {
         }
     }
 
-    @Override
-    public boolean areNumberedAlike(TableName name, Numbering numbering) throws SQLException {
-        return (isAtomic(name) && (numbering.hadPrimary() || wereSorted(name, numbering))) || hasNoRows(name);
-    }
-
     /** InnoDB keeps rows sorted by the primary key, or else by a unique key without NULL. */
     private boolean wereSorted(TableName name, Numbering numbering) throws SQLException {
         try (PreparedStatement s = prepare(
-                "SELECT 1 FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?"
+                LIMITED + "1 FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?"
                         + " AND NON_UNIQUE = 0 AND NOT IF(INDEX_NAME = 'PRIMARY', ?, ?) GROUP BY INDEX_NAME"
                         + " HAVING SUM(NULLABLE <> '' OR SUB_PART IS NOT NULL OR COLUMN_NAME IS NULL) = 0",
                 name)) {
@@ -154,11 +204,9 @@ final class SchemaCatalog implements Definitions {
 
     private boolean hasNoRows(TableName name) throws SQLException {
         String table = Identifiers.quoted(name.schema(), name.table());
-        try (java.sql.Statement s = connection.createStatement()) {
-            s.execute("SET SESSION lock_wait_timeout = " + LOCK_WAIT_SECONDS);
-            try (ResultSet r = s.executeQuery("SELECT 1 FROM " + table + " LIMIT 1")) {
-                return !r.next();
-            }
+        try (java.sql.Statement s = connection.createStatement();
+                ResultSet r = s.executeQuery(LIMITED + "1 FROM " + table + " LIMIT 1")) {
+            return !r.next();
         } catch (SQLException e) {
             if (e.getErrorCode() == NO_SUCH_TABLE) {
                 return false;
@@ -174,7 +222,7 @@ final class SchemaCatalog implements Definitions {
 
     private long created(TableName name) throws SQLException {
         try (PreparedStatement s = prepare(
-                        "SELECT UNIX_TIMESTAMP(CREATE_TIME) FROM information_schema.TABLES"
+                        LIMITED + "UNIX_TIMESTAMP(CREATE_TIME) FROM information_schema.TABLES"
                                 + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
                         name);
                 ResultSet r = s.executeQuery()) {
@@ -186,7 +234,7 @@ final class SchemaCatalog implements Definitions {
         Map<String, List<Part>> unique = new LinkedHashMap<>();
         boolean opaque = false;
         try (PreparedStatement s = prepare(
-                        "SELECT INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS"
+                        LIMITED + "INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS"
                                 + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND NON_UNIQUE = 0"
                                 + " ORDER BY INDEX_NAME, SEQ_IN_INDEX",
                         name);
@@ -218,7 +266,7 @@ final class SchemaCatalog implements Definitions {
     private List<ForeignKey> foreignKeys(String where, TableName name) throws SQLException {
         Map<String, ForeignKey> keys = new LinkedHashMap<>();
         try (PreparedStatement s = prepare(
-                        "SELECT CONSTRAINT_SCHEMA, CONSTRAINT_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME,"
+                        LIMITED + "CONSTRAINT_SCHEMA, CONSTRAINT_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME,"
                                 + " COLUMN_NAME, REFERENCED_COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE "
                                 + where + " ORDER BY CONSTRAINT_SCHEMA, CONSTRAINT_NAME, ORDINAL_POSITION",
                         name);
@@ -263,7 +311,7 @@ final class SchemaCatalog implements Definitions {
     private Map<TableName, Set<TableName>> loadCascades() throws SQLException {
         Map<TableName, Set<TableName>> children = new HashMap<>();
         try (PreparedStatement s = connection.prepareStatement(
-                        "SELECT UNIQUE_CONSTRAINT_SCHEMA, REFERENCED_TABLE_NAME, CONSTRAINT_SCHEMA, TABLE_NAME"
+                        LIMITED + "UNIQUE_CONSTRAINT_SCHEMA, REFERENCED_TABLE_NAME, CONSTRAINT_SCHEMA, TABLE_NAME"
                                 + " FROM information_schema.REFERENTIAL_CONSTRAINTS"
                                 + " WHERE DELETE_RULE IN ('CASCADE', 'SET NULL') OR UPDATE_RULE IN ('CASCADE',"
                                 + " 'SET NULL')");

@@ -27,8 +27,8 @@ final class ServerConnection {
         p.setProperty(
                 "socketTimeout", String.valueOf(3 * settings.connectTimeout().toMillis()));
         p.setProperty("tcpKeepAlive", "true");
-        // It is idle as long as there is no new table.
-        p.setProperty("sessionVariables", "wait_timeout=31536000");
+        // It is idle as long as there is no new table. Whoever holds a lock may be waiting for this capture.
+        p.setProperty("sessionVariables", "wait_timeout=31536000,lock_wait_timeout=1,innodb_lock_wait_timeout=1");
         return DriverManager.getConnection("jdbc:mysql://" + settings.host() + ":" + settings.port() + "/", p);
     }
 

@@ -31,9 +31,14 @@ record TableDefinition(
         boolean cascadesEnded) {
     static final long GONE = -1;
     private static final long DEFINED_LATER = -2;
+    private static final long NOT_READ = -3;
 
     static final TableDefinition NONE =
             new TableDefinition(GONE, GONE, List.of(), false, List.of(), List.of(), List.of(), List.of(), true);
+
+    /** It couldn't be read, nor which tables foreign keys tie it to. */
+    static final TableDefinition UNKNOWN =
+            new TableDefinition(NOT_READ, NOT_READ, List.of(), false, List.of(), List.of(), List.of(), List.of(), true);
 
     /**
      * The server has a later one than was asked for, and what it was isn't known any more. Its foreign keys are other
@@ -54,6 +59,10 @@ record TableDefinition(
 
     boolean isLater() {
         return createdSecond == DEFINED_LATER;
+    }
+
+    boolean isUnknown() {
+        return createdSecond == NOT_READ;
     }
 
     boolean exists() {

@@ -66,8 +66,11 @@ final class TablePlan {
 
     final RowKey[] keys;
 
-    /** Whether foreign keys lead from it or to it. */
+    /** Whether foreign keys lead from it or to it, or may. */
     final boolean linked;
+
+    /** Whether nothing is known of its definition. */
+    final boolean unknown;
 
     /**
      * Keys of tables that deletes in this table change by cascade, directly. Their rows have keys of their parents;
@@ -90,8 +93,10 @@ final class TablePlan {
         this.coarse = coarse;
         this.identified = map.primaryKey.length > 0;
         this.keys = keys.toArray(RowKey[]::new);
-        this.linked =
-                !definition.references().isEmpty() || !definition.referenced().isEmpty();
+        this.unknown = definition.isUnknown();
+        this.linked = unknown
+                || !definition.references().isEmpty()
+                || !definition.referenced().isEmpty();
         this.children = tableKeys(definition.children());
         this.cascades = tableKeys(definition.cascades());
         this.cascadesEnded = definition.cascadesEnded();
@@ -127,6 +132,9 @@ final class TablePlan {
         }
         if (!definition.exists()) {
             return "it is gone, or not visible to the capture account";
+        }
+        if (definition.isUnknown()) {
+            return "its keys can't be read while a commit that changes accounts or tables waits";
         }
         if (definition.isLater()) {
             return "it has been defined anew since";

@@ -64,6 +64,10 @@ final class TablePlans {
         if (plans.size() >= TABLES_MAX) {
             plans.clear();
         }
+        if (plan.unknown) {
+            // It is asked for again next time.
+            return plan;
+        }
         plans.put(id, new Known(Arrays.copyOfRange(b, from, offset + length), plan));
         return plan;
     }

@@ -410,10 +410,14 @@ final class TransactionReader {
         }
         if (plan.coarse != null || committedMicros < plan.validFromMicros) {
             addWholeTable(plan, b, offset);
+            if (plan.unknown) {
+                // The rows that it references, or that reference it, belong to other tables.
+                keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
+            }
         } else if (keys.size() >= limits.keysMax()) {
             addWholeTable(plan, b, offset);
             if (plan.linked) {
-                // The rows that it references, or that reference it, belong to other tables.
+                // As above.
                 keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
             }
             plans.warn(

@@ -6,6 +6,7 @@ import io.quorate.core.GtidSet;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
+import io.quorate.core.Spool;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
 import java.time.Duration;
@@ -36,12 +37,27 @@ final class CaptureFixture implements AutoCloseable {
     }
 
     CaptureFixture(MySqlServer server, OriginPosition start, CaptureSettings settings) {
+        this(server, start, settings, null);
+    }
+
+    /** Is the server's semi-sync replica besides. */
+    CaptureFixture(MySqlServer server, SemiSyncReplica replica) {
+        this(server, present(server), settings(server), replica);
+    }
+
+    private CaptureFixture(
+            MySqlServer server, OriginPosition start, CaptureSettings settings, SemiSyncReplica replica) {
         this.server = server;
         this.start = start;
         recorder = new Recorder(start.last());
         UUID uuid = UUID.fromString(server.uuid());
         capture = new MySqlCapture(
-                settings, CapturePosition.after(uuid, start, executed(server)), recorder, recorder::failed);
+                settings,
+                CapturePosition.after(uuid, start, executed(server)),
+                Spool.HEAP,
+                recorder,
+                recorder::failed,
+                replica);
         capture.start();
     }
 
