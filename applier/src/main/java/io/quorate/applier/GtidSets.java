@@ -2,6 +2,7 @@
 package io.quorate.applier;
 
 import io.quorate.core.GtidSet;
+import io.quorate.core.OwnedGtids;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -17,12 +18,7 @@ public final class GtidSets {
     public static GtidSet givenOut(Statement statement) throws SQLException {
         try (ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
             row.next();
-            return owned(row.getString(1)).addAll(GtidSet.parse(row.getString(2)));
+            return OwnedGtids.parse(row.getString(1)).gtids().addAll(GtidSet.parse(row.getString(2)));
         }
-    }
-
-    /** {@code @@gtid_owned}: uuid:number#thread; several of one source are uuid:number#thread:number#thread. */
-    private static GtidSet owned(String text) {
-        return GtidSet.parse(text.replaceAll("#\\d+", ""));
     }
 }

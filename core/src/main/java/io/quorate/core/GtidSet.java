@@ -43,7 +43,7 @@ public final class GtidSet {
             if (part.isEmpty()) {
                 continue;
             }
-            String[] pieces = part.split(":");
+            String[] pieces = part.split(":", -1);
             UUID server = UUID.fromString(pieces[0].toLowerCase(Locale.ROOT));
             Source source = new Source(server, UNTAGGED);
             for (int i = 1; i < pieces.length; i++) {
