@@ -17,10 +17,13 @@ import java.util.regex.Pattern;
  * @param sessions by GTID, without tagged ones
  */
 public record OwnedGtids(GtidSet gtids, Map<Gtid, Long> sessions) {
-    private static final Pattern SOURCE =
-            Pattern.compile("\\p{XDigit}{8}-\\p{XDigit}{4}-\\p{XDigit}{4}-\\p{XDigit}{4}-\\p{XDigit}{12}");
+    private static final String UUID_TEXT =
+            "\\p{XDigit}{8}-\\p{XDigit}{4}-\\p{XDigit}{4}-\\p{XDigit}{4}-\\p{XDigit}{12}";
+    private static final Pattern SOURCE = Pattern.compile(UUID_TEXT);
     private static final Pattern TAG = Pattern.compile(":([a-zA-Z_]\\w{0,31})(?=:)");
-    private static final Pattern OWNED = Pattern.compile(":(\\d{1,18})#(\\d{1,18})(?:#\\d{1,18})*");
+    /** The session ends where a source begins, which may begin with digits. */
+    private static final Pattern OWNED =
+            Pattern.compile(":(\\d{1,18})#(\\d{1,18}?)(?:#\\d{1,18}?)*(?=:|$|" + UUID_TEXT + ")");
 
     /**
      * Reads what the server prints.
@@ -33,7 +36,7 @@ public record OwnedGtids(GtidSet gtids, Map<Gtid, Long> sessions) {
         Map<Gtid, Long> sessions = new LinkedHashMap<>();
         String source = "";
         String tag = "";
-        Matcher m = SOURCE.matcher(text);
+        Matcher m = SOURCE.matcher(text).useTransparentBounds(true);
         while (m.regionStart() < text.length()) {
             if (m.usePattern(SOURCE).lookingAt()) {
                 source = m.group();
