@@ -12,7 +12,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Properties;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,6 +25,11 @@ import org.slf4j.LoggerFactory;
 final class DebeziumSession {
     private static final Logger LOG = LoggerFactory.getLogger(DebeziumSession.class);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(20);
+    /** Each may have a connection with the server. */
+    static final int LEFT_MAX = 16;
+
+    /** Of engines that were closed and didn't end. */
+    private static final Set<Thread> LEFT = ConcurrentHashMap.newKeySet();
 
     private final String id = "quorate-" + UUID.randomUUID();
     private final Tap tap;
@@ -30,7 +37,15 @@ final class DebeziumSession {
     private final Thread runner;
     private volatile boolean over;
 
+    /** @throws QuorateException when too many that were closed haven't ended */
     DebeziumSession(CaptureSettings settings, Tap tap) {
+        LEFT.removeIf(thread -> !thread.isAlive());
+        if (LEFT.size() >= LEFT_MAX) {
+            throw new QuorateException(
+                    ErrorCode.SERVER_UNREACHABLE,
+                    LEFT.size() + " threads of former connections of Debezium's with the server don't end; there is no"
+                            + " other connection before one of them has, or this service is restarted");
+        }
         this.tap = tap;
         TapProvider.register(id, tap);
         engine = DebeziumEngine.create(Connect.class)
@@ -70,10 +85,15 @@ final class DebeziumSession {
         runner.join(CLOSE_TIMEOUT.toMillis());
         if (closer.isAlive() || runner.isAlive()) {
             LOG.warn("A Debezium engine did not end within {}; its threads are interrupted and left", CLOSE_TIMEOUT);
-            closer.interrupt();
-            runner.interrupt();
+            leave(closer);
+            leave(runner);
         }
         TapProvider.unregister(id);
+    }
+
+    static void leave(Thread thread) {
+        thread.interrupt();
+        LEFT.add(thread);
     }
 
     private void closeEngine() {
@@ -108,6 +128,8 @@ final class DebeziumSession {
         setTls(p, settings.tls());
         p.setProperty(
                 "connect.timeout.ms", String.valueOf(settings.connectTimeout().toMillis()));
+        // Debezium gives up on a connection that nobody answers only after a minute, and leaves it and its thread then.
+        p.setProperty("driver.socketTimeout", ServerConnection.socketTimeoutMillis(settings));
         // The client's heartbeat period is 0.8 of this. Its own reconnecting loses prepared transactions and stays off.
         p.setProperty("connect.keep.alive", "false");
         p.setProperty(

@@ -24,12 +24,16 @@ final class ServerConnection {
         p.setProperty("password", settings.password());
         p.putAll(settings.tls().driverProperties());
         p.setProperty("connectTimeout", timeout);
-        p.setProperty(
-                "socketTimeout", String.valueOf(3 * settings.connectTimeout().toMillis()));
+        p.setProperty("socketTimeout", socketTimeoutMillis(settings));
         p.setProperty("tcpKeepAlive", "true");
         // It is idle as long as there is no new table. Whoever holds a lock may be waiting for this capture.
         p.setProperty("sessionVariables", "wait_timeout=31536000,lock_wait_timeout=1,innodb_lock_wait_timeout=1");
         return DriverManager.getConnection("jdbc:mysql://" + settings.host() + ":" + settings.port() + "/", p);
+    }
+
+    /** How long any answer may take, for the driver. */
+    static String socketTimeoutMillis(CaptureSettings settings) {
+        return String.valueOf(3 * settings.connectTimeout().toMillis());
     }
 
     /**

@@ -62,8 +62,12 @@ final class CaptureFixture implements AutoCloseable {
     }
 
     static CaptureSettings settings(MySqlServer server) {
+        return settings(server, server.port());
+    }
+
+    static CaptureSettings settings(MySqlServer server, int port) {
         return CaptureSettings.of(
-                "127.0.0.1", server.port(), "root", "", UUID.fromString(server.uuid()), REPLICAS.getAndIncrement());
+                "127.0.0.1", port, "root", "", UUID.fromString(server.uuid()), REPLICAS.getAndIncrement());
     }
 
     /** The type that a key has among these; null if it isn't there. */

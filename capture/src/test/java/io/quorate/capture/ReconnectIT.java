@@ -28,6 +28,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(600)
 class ReconnectIT {
@@ -120,6 +122,24 @@ class ReconnectIT {
                         .boxed()
                         .toList());
         assertThat((long) all.size()).isEqualTo(server.queryLong("SELECT COUNT(*) FROM load_test.t"));
+    }
+
+    /** As behind a firewall that has forgotten a connection: nobody learns that it is gone. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 4})
+    void goesOnAfterAConnectionThatNobodyAnswers(int silent) throws Exception {
+        try (SilencingProxy proxy = new SilencingProxy(server.port(), silent);
+                CaptureFixture fixture = new CaptureFixture(
+                        server,
+                        CaptureFixture.present(server),
+                        CaptureFixture.settings(server, proxy.port())
+                                .withTimes(Duration.ofMillis(500), Duration.ofMillis(500)))) {
+            server.execute("INSERT INTO load_test.t (writer, n) VALUES (1, 1)");
+            requireComplete(fixture);
+            assertThat(proxy.awaitLeft(CaptureFixture.LIMIT))
+                    .as("it isn't left with its thread")
+                    .isTrue();
+        }
     }
 
     @Test
