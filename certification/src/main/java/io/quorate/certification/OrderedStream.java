@@ -531,9 +531,14 @@ public class OrderedStream implements OrderListener, OwnOrder {
     public LogPosition checkpoint() {
         try {
             cache.force();
+            // Whoever asks doesn't wait for that. Meanwhile nothing changes: entries come on this thread, too.
+            LogPosition at;
+            Certifier state;
             synchronized (lock) {
-                return checkpoints.write(position, certifier);
+                at = position;
+                state = certifier;
             }
+            return checkpoints.write(at, state);
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.DISK, "no checkpoint can be written: " + e, e);
         }

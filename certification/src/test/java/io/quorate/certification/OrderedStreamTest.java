@@ -107,6 +107,43 @@ class OrderedStreamTest {
         assertThat(heard.get(10, TimeUnit.SECONDS)).containsExactly(1, 1, 1, 1);
     }
 
+    /** A checkpoint may have many megabytes, and the disk may be slow. */
+    @Test
+    void nobodyWhoAsksWaitsForACheckpointToBeWritten() throws Exception {
+        CountDownLatch writing = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        OrderedStream stream = new OrderedStream(
+                new Certifier(1000),
+                LogPosition.START,
+                new MemoryLog(),
+                (position, certifier) -> {
+                    writing.countDown();
+                    awaitUninterrupted(goOn);
+                    return position;
+                },
+                event -> {},
+                quorum -> {},
+                OrderedStream.Failures.NOBODY);
+        stream.self(ORIGIN);
+        CompletableFuture<LogPosition> checkpoint = CompletableFuture.supplyAsync(stream::checkpoint);
+        assertThat(writing.await(20, TimeUnit.SECONDS)).isTrue();
+        CompletableFuture<Long> answers = CompletableFuture.supplyAsync(() -> {
+            stream.attach((ProposalListener) null);
+            return stream.own().last() + stream.ask(Certifier::lastSeqno) + stream.oldestOwnTold();
+        });
+        assertThat(answers.get(20, TimeUnit.SECONDS)).isEqualTo(1);
+        goOn.countDown();
+        assertThat(checkpoint.get(20, TimeUnit.SECONDS)).isEqualTo(LogPosition.START);
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** A record in memory. */
     private static final class MemoryLog implements WriteSetLog {
         private final List<Certified> all = new ArrayList<>();
