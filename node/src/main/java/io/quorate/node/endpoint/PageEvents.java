@@ -7,8 +7,6 @@ import io.quorate.core.answer.ConflictsAnswer;
 import io.quorate.core.answer.MembersAnswer;
 import io.quorate.core.answer.TransferAnswer;
 import java.io.IOException;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +25,6 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 @RestController
 class PageEvents implements DisposableBean {
     private static final Logger log = LoggerFactory.getLogger(PageEvents.class);
-    private static final int LISTENERS_MAX = 32;
     private static final int CONFLICTS_SHOWN = 20;
     /** A browser connects again after that. */
     private static final long LISTENS_MILLIS = TimeUnit.MINUTES.toMillis(30);
@@ -37,7 +34,7 @@ class PageEvents implements DisposableBean {
     private final TransferEndpoint transfer;
     private final AuditEndpoint audit;
     private final ConflictsEndpoint conflicts;
-    private final Set<SseEmitter> listeners = ConcurrentHashMap.newKeySet();
+    private final OpenPages pages = new OpenPages();
     private final EverySecond looking;
 
     /** All that the page shows of one moment. */
@@ -64,21 +61,16 @@ class PageEvents implements DisposableBean {
 
     @GetMapping(path = "/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
     SseEmitter events() {
-        if (listeners.size() >= LISTENERS_MAX) {
-            throw new ResponseStatusException(
-                    HttpStatus.SERVICE_UNAVAILABLE, LISTENERS_MAX + " pages are open already; close one");
+        SseEmitter page = new SseEmitter(LISTENS_MILLIS);
+        if (!pages.add(page)) {
+            throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, OpenPages.full());
         }
-        SseEmitter listener = new SseEmitter(LISTENS_MILLIS);
-        listener.onCompletion(() -> listeners.remove(listener));
-        listener.onError(e -> listeners.remove(listener));
-        listener.onTimeout(listener::complete);
-        listeners.add(listener);
         looking.soon();
-        return listener;
+        return page;
     }
 
     private void tell() {
-        if (listeners.isEmpty()) {
+        if (pages.isEmpty()) {
             return;
         }
         try {
@@ -88,25 +80,16 @@ class PageEvents implements DisposableBean {
                     transfer.transfer(),
                     audit.audit(),
                     conflicts.list(CONFLICTS_SHOWN, false));
-            listeners.forEach(listener -> tell(listener, look));
+            pages.tell(look);
         } catch (IOException | RuntimeException e) {
             // The page says that nothing comes; the next look may go well.
             log.warn("the page can't be told how the cluster is: {}", e.toString());
         }
     }
 
-    private void tell(SseEmitter listener, Look look) {
-        try {
-            listener.send(SseEmitter.event().name("look").data(look, MediaType.APPLICATION_JSON));
-        } catch (IOException | IllegalStateException e) {
-            // Whoever listened has gone.
-            listeners.remove(listener);
-        }
-    }
-
     @Override
     public void destroy() {
         looking.close();
-        listeners.forEach(SseEmitter::complete);
+        pages.close();
     }
 }
