@@ -300,10 +300,14 @@ public final class Join implements AutoCloseable {
     }
 
     private void run() throws IOException, InterruptedException {
-        long pauseMillis = 0;
-        while (true) {
-            inbox.runNext(pauseMillis);
-            pauseMillis = turns.turn();
+        try {
+            long pauseMillis = 0;
+            while (true) {
+                inbox.runNext(pauseMillis);
+                pauseMillis = turns.turn();
+            }
+        } finally {
+            inbox.close();
         }
     }
 
