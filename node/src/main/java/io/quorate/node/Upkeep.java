@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
-import io.quorate.certification.OrderedStream;
 import io.quorate.core.NodeEvent;
 import io.quorate.node.member.MemberReport;
 import io.quorate.node.order.CacheForecast;
@@ -27,16 +26,14 @@ final class Upkeep {
         this.events = events;
     }
 
-    /** Returns how far the node is; also lets the cache forget what nobody here needs. */
+    /** Returns how far the node is. On the loop, so it waits for nothing. */
     NodeEvent.Progress look() {
         ApplyProgress progress = base.counters().progress();
-        OrderedStream stream = base.stream();
         if (!beside.server().exists()) {
-            progress.startFrom(stream.lastOrdered());
+            progress.startFrom(base.stream().lastOrdered());
         }
-        long applied = progress.lastApplied();
-        base.home().stores().retain(applied, stream, base.network().donor().oldestNeeded());
-        return new NodeEvent.Progress(members.standing().leaderOrdered(), applied, MonotonicClock.millis());
+        return new NodeEvent.Progress(
+                members.standing().leaderOrdered(), progress.lastApplied(), MonotonicClock.millis());
     }
 
     /** Called with every report to the others. */
@@ -48,6 +45,7 @@ final class Upkeep {
         if (part != null) {
             part.members().forEach(m -> network.members().generation(m.name(), m.generation()));
         }
+        network.members().keep();
         forecast.look(MonotonicClock.millis(), members.standing().absent());
         base.home().rights().look(MonotonicClock.millis());
         boolean gives = !network.donor().running().isEmpty();

@@ -35,8 +35,11 @@ public final class Admitted implements Guests {
     private final Path file;
     private final Supplier<List<MemberReport>> present;
     private final Clock clock;
-    /** Until when, seconds since the epoch. */
+    /** Until when, seconds since the epoch. Guarded by this, which is held while the file is written. */
     private final TreeMap<String, Long> own = new TreeMap<>();
+
+    /** What is in {@link #own}, for whoever must not wait for a disk. */
+    private volatile Map<String, Long> said = Map.of();
 
     /**
      * @param file keeps what was said to this node
@@ -53,6 +56,7 @@ public final class Admitted implements Guests {
             }
             kept.forEach((name, until) -> own.put(name.toString(), Long.valueOf(until.toString())));
         }
+        said = Map.copyOf(own);
     }
 
     /**
@@ -65,18 +69,24 @@ public final class Admitted implements Guests {
         Map<String, Long> before = Map.copyOf(own);
         nodes.forEach(node -> own.put(node, until));
         forgetThePast();
-        if (own.size() > ADMITTED_MAX) {
+        try {
+            if (own.size() > ADMITTED_MAX) {
+                throw new IOException("more than " + ADMITTED_MAX + " nodes would be admitted at once");
+            }
+            write();
+        } catch (IOException e) {
             own.clear();
             own.putAll(before);
-            throw new IOException("more than " + ADMITTED_MAX + " nodes would be admitted at once");
+            throw e;
         }
-        write();
+        said = Map.copyOf(own);
         log.info("Admitted for {} hours: {}", within.toHours(), String.join(", ", nodes));
     }
 
     /** These are members: what they were admitted for has come to pass. */
     synchronized void used(Collection<String> members) {
         if (own.keySet().removeAll(members)) {
+            said = Map.copyOf(own);
             try {
                 write();
             } catch (IOException e) {
@@ -86,9 +96,11 @@ public final class Admitted implements Guests {
     }
 
     /** What this node reports: names, and until when each is admitted, in seconds since the epoch. */
-    synchronized Map<String, Long> report() {
-        forgetThePast();
-        return Map.copyOf(own);
+    Map<String, Long> report() {
+        long now = clock.instant().getEpochSecond();
+        Map<String, Long> report = new TreeMap<>(said);
+        report.values().removeIf(until -> until <= now);
+        return report;
     }
 
     @Override

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -41,6 +42,7 @@ final class HeardNames {
 
     private final Path file;
     private final Map<String, String> all = new ConcurrentHashMap<>();
+    private final AtomicBoolean changed = new AtomicBoolean();
 
     /** @throws QuorateException DISK when the file is none that this service has written */
     HeardNames(Path file) throws IOException {
@@ -94,12 +96,12 @@ final class HeardNames {
         return text.matches("[0-9]{1,7}") && Integer.parseInt(text) <= Plausible.GENERATION_MAX;
     }
 
-    /** Notes that the member of that name and generation uses that data directory. */
+    /** Notes that the member of that name and generation uses that data directory. Waits for no disk. */
     synchronized void directory(String name, int generation, String id) {
         String key = directoryKey(name, generation);
         if (!id.equals(all.get(key)) && hasRoom(name, generation)) {
             all.put(key, id);
-            write();
+            changed.set(true);
         }
     }
 
@@ -121,18 +123,27 @@ final class HeardNames {
         return true;
     }
 
-    /** Notes that a node of that name was a member in that generation. */
+    /** Notes that a node of that name was a member in that generation. Waits for no disk. */
     synchronized void generation(String name, int generation) {
         if (generation > generationOf(all, name) && all.size() < ENTRIES_MAX) {
             all.put(GENERATION + name, Integer.toString(generation));
-            write();
+            changed.set(true);
         }
     }
 
-    private void write() {
+    /** Writes what was noted since it was called last. */
+    void write() {
+        synchronized (file) {
+            if (changed.getAndSet(false)) {
+                writeAll();
+            }
+        }
+    }
+
+    private void writeAll() {
         try {
             Properties kept = new Properties();
-            kept.putAll(all);
+            kept.putAll(all());
             StringWriter text = new StringWriter();
             kept.store(text, "The data directories and generations that this node's peers were heard of with");
             DurableFile.write(file, text.toString());

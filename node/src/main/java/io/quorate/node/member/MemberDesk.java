@@ -129,6 +129,7 @@ public final class MemberDesk {
             begin(change, running).get(CHANGE_MAX.toMillis(), TimeUnit.MILLISECONDS);
             if (change instanceof Join join) {
                 members.directory(join.name(), join.member().generation(), join.directory());
+                members.keep();
             } else if (change instanceof Leave) {
                 endVote(change.name());
             }

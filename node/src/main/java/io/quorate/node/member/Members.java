@@ -85,7 +85,10 @@ public final class Members implements OrderedStream.Servers {
         }
     }
 
-    /** Takes in a report that has come by itself. One that says what the last one did isn't read again. */
+    /**
+     * Takes in a report that has come by itself. One that says what the last one did isn't read again. Waits for no
+     * disk: entries on their way to the leader would wait with it.
+     */
     public void heard(String node, byte[] report) {
         try {
             Sent last = sent.get(node);
@@ -180,6 +183,11 @@ public final class Members implements OrderedStream.Servers {
         Heard last = heard.get(node);
         String server = last == null || !last.isFresh() ? null : last.report().server();
         return server == null ? null : UUID.fromString(server);
+    }
+
+    /** Writes to disk what was noted of data directories and generations since it was called last. */
+    public void keep() {
+        names.write();
     }
 
     /** Notes that the member of that name and generation uses that data directory. */

@@ -130,6 +130,9 @@ class MembersTest {
         members.heard("n2", bytes(report("n2", 1)));
         assertThat(members.present()).extracting(MemberReport::node).containsExactly("n2");
         assertThat(members.directories()).containsOnly(Map.entry("n2#1", "d-1"));
+        assertThat(file()).as("whoever hears a report waits for no disk").doesNotExist();
+        members.keep();
+        assertThat(file()).content().contains("d-1");
     }
 
     @Test
@@ -143,6 +146,7 @@ class MembersTest {
         members.generation("n2", 400);
         members.heard("n2", bytes(report("n2", 400)));
         assertThat(members.directories()).hasSizeLessThanOrEqualTo(5).containsEntry("n2#400", "d-400");
+        members.keep();
         assertThat(new Members(file(), json).directories()).isEqualTo(members.directories());
     }
 
@@ -237,6 +241,7 @@ class MembersTest {
         Members members = members();
         members.generation("n2", 2);
         members.heard("n2", bytes(report("n2", 2)));
+        members.keep();
         Fuzz.of(List.of(Files.readAllBytes(file())))
                 .refusing(QuorateException.class)
                 .allocating(1000)
