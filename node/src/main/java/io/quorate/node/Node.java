@@ -16,6 +16,7 @@ import io.quorate.node.member.Participation;
 import io.quorate.node.member.Reporting;
 import io.quorate.node.order.CacheForecast;
 import io.quorate.node.order.DiskGuard;
+import io.quorate.node.order.Forgetting;
 import io.quorate.node.order.PausableOrder;
 import io.quorate.node.thread.Faults;
 import io.quorate.node.thread.NodeLoop;
@@ -58,6 +59,7 @@ class Node implements SmartLifecycle, AutoCloseable {
     final NodeLoop loop;
     final Upkeep upkeep;
     private final Reporting reporting;
+    private final Forgetting forgetting;
     private final DiskGuard disk;
     private volatile boolean running;
 
@@ -68,7 +70,7 @@ class Node implements SmartLifecycle, AutoCloseable {
             JsonMapper json,
             MeterRegistry meters) {
         this.properties = properties;
-        this.events = new NodeEvents(this, publisher);
+        this.events = new NodeEvents(publisher);
         this.counters = new Counters(meters);
         boolean complete = false;
         try {
@@ -118,9 +120,12 @@ class Node implements SmartLifecycle, AutoCloseable {
             reporting = opened.add(new Reporting(
                     members.standing()::report, network.channels()::broadcast, upkeep::eachReport, json, faults));
             audit = opened.add(new Audit(properties, network.questions(), network.members()::present, json, faults));
+            forgetting = opened.add(new Forgetting(
+                    home.stores(), stream, counters.progress()::lastApplied, network.donor()::oldestNeeded, faults));
             disk = opened.add(
                     new DiskGuard(home.directory(), properties.disk().reserve(), order, events::happened, faults));
             complete = true;
+            events.built(this);
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.DISK, properties.dataDir() + ": " + e, e);
         } finally {
@@ -136,6 +141,7 @@ class Node implements SmartLifecycle, AutoCloseable {
         loop.start();
         members.join().start();
         reporting.start();
+        forgetting.start();
         disk.start();
         if (beside.server().exists()) {
             audit.startThread();
