@@ -9,6 +9,7 @@ import io.quorate.core.Gtid;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
+import io.quorate.core.binlog.RowSettings;
 import io.quorate.core.binlog.TableMap;
 import java.sql.SQLException;
 import java.util.List;
@@ -100,7 +101,7 @@ final class ApplyErrors {
         Set<String> tables = new TreeSet<>();
         for (Payload.Events event = payload.events(); event.next(); ) {
             int type = event.type();
-            if (type == BinlogEvents.QUERY) {
+            if (type == BinlogEvents.QUERY && !RowSettings.are(event)) {
                 String text = QueryEvent.parse(event.bytes(), event.offset()).text();
                 return text.length() > STATEMENT_SHOWN_MAX ? text.substring(0, STATEMENT_SHOWN_MAX) + "..." : text;
             }

@@ -7,6 +7,9 @@ import com.mysql.cj.jdbc.JdbcConnection;
 import com.mysql.cj.jdbc.exceptions.SQLExceptionsMapping;
 import com.mysql.cj.protocol.a.NativePacketPayload;
 import com.mysql.cj.protocol.a.NativeProtocol;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.core.binlog.RowSettings;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -33,10 +36,15 @@ final class Session implements AutoCloseable {
     /** Statement buffers up to this size are kept. */
     private static final int KEEP_BYTES = 4 << 20;
 
+    private static final int UNKNOWN_TIME_ZONE = 1298;
+
     private final Connection connection;
     private final Statement statement;
     private final long id;
     private byte[] text = new byte[64 << 10];
+
+    /** Under which rows are computed; null for the server's. */
+    private RowSettings settings;
 
     private Session(Connection connection, Statement statement, long id) {
         this.connection = connection;
@@ -101,6 +109,7 @@ final class Session implements AutoCloseable {
         if (events == null) {
             return false;
         }
+        settings(statements.settings());
         if (encodedLength(events) <= KEEP_BYTES) {
             binlog(events);
         } else {
@@ -109,6 +118,33 @@ final class Session implements AutoCloseable {
             send(packet);
         }
         return true;
+    }
+
+    /** Has rows computed as they were under these settings; null for any. */
+    private void settings(RowSettings wanted) throws SQLException {
+        if (wanted == null || wanted.equals(settings)) {
+            return;
+        }
+        try {
+            statement.execute("SET SESSION " + wanted.assignments());
+        } catch (SQLException e) {
+            if (e.getErrorCode() != UNKNOWN_TIME_ZONE) {
+                throw e;
+            }
+            throw new QuorateException(
+                    ErrorCode.TIME_ZONE_LACKING,
+                    "rows were written under the time zone " + wanted.timeZone() + ": " + e.getMessage(),
+                    e);
+        }
+        settings = wanted;
+    }
+
+    /** Back to those of a new session, for what the service asks the server itself. */
+    void forgetSettings() throws SQLException {
+        if (settings != null) {
+            statement.execute("SET SESSION " + RowSettings.SERVERS);
+            settings = null;
+        }
     }
 
     private static int encodedLength(byte[] events) {

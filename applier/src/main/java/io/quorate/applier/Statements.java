@@ -6,6 +6,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
+import io.quorate.core.binlog.RowSettings;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -28,6 +29,9 @@ import java.util.Set;
  * <p>The position row's update is the first row event. Its TABLE_MAP goes last: the server opens tables in reverse
  * order and logs their maps in the order in which it opened them, and the capture recognizes our transactions by the
  * first one in the binlog.
+ *
+ * <p>Where a writeset says under which settings its rows were written, rows that were written under others are in
+ * another BINLOG.
  *
  * <p>Rows of engines without transactions are a single statement, however large: its end commits, and uses up the GTID
  * under which it runs. If there are tables of engine MERGE among them, the server takes the tables that these unite for
@@ -61,6 +65,11 @@ final class Statements {
     private int lastRows;
     private boolean single;
     private boolean ended;
+    /** Under which the rows are to be applied that come now; null until a writeset says so. */
+    private RowSettings settings;
+
+    /** Whether the BINLOG has rows beside the position's. */
+    private boolean hasRows;
 
     /** @param bytesMax of the events of one BINLOG; only a single larger event exceeds it */
     Statements(TableMaps tableMaps, int bytesMax) {
@@ -88,12 +97,14 @@ final class Statements {
         this.from = from;
         positionRow = row;
         position = positionUpdate;
+        settings = null;
         forgetLocalIds();
     }
 
     /** The events of the next BINLOG statement, null when the group is complete. */
     byte[] next() throws SQLException {
         out.clear();
+        hasRows = false;
         beginStatement();
         if (position != null) {
             mapPosition = true;
@@ -132,6 +143,11 @@ final class Statements {
         return events;
     }
 
+    /** Under which the events of this BINLOG are to be applied; null when it makes no difference. */
+    RowSettings settings() {
+        return settings;
+    }
+
     private void goOn() {
         try {
             ended = !event.next();
@@ -165,11 +181,27 @@ final class Statements {
             localMaps.add(tableMaps.of(event.bytes(), event.offset(), event.length()));
         } else if (BinlogEvents.isRows(type)) {
             return addRows();
+        } else if (type == BinlogEvents.QUERY && RowSettings.are(event)) {
+            return settle();
         } else if (type != BinlogEvents.XA_PREPARE) {
             throw unreadable("an event of type " + type + " among row changes");
         }
         // An XA_PREPARE has the origin's name for the transaction, which means nothing to other servers.
         return true;
+    }
+
+    /** Takes the settings under which the next rows are to be applied; false when those before have others. */
+    private boolean settle() {
+        RowSettings next = RowSettings.read(event);
+        if (next.equals(settings)) {
+            return true;
+        }
+        if (settings == null || (!hasRows && !single)) {
+            settings = next;
+            return true;
+        }
+        // Rows of an engine without transactions can't be in two statements.
+        return single;
     }
 
     private boolean addRows() {
@@ -192,6 +224,7 @@ final class Statements {
             throw tooLarge(length);
         }
         checkFlags = flags;
+        hasRows = true;
         if (!map.mapped(statement)) {
             maps.append(map.event(), 0, map.event().length);
         }

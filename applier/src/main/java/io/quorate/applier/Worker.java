@@ -204,6 +204,7 @@ final class Worker implements Runnable {
     private void takeBack(List<Doomed> losers, Position position) throws SQLException, InterruptedException {
         List<WriteSet> writeSets = context.undo().writeSets(losers);
         List<Certified> inverses = context.undo().inverses(writeSets);
+        session.forgetSettings();
         leftRows.require(writeSets);
         try {
             run(inverses, position);
@@ -216,6 +217,9 @@ final class Worker implements Runnable {
     }
 
     private List<Certified> toApply(ApplyCourse course) throws SQLException {
+        if (course.childrenFirst()) {
+            session.forgetSettings();
+        }
         return course.childrenFirst()
                 ? List.of(ChildrenFirst.of(
                         course.writeSet(), session.connection(), context.undo().spool()))

@@ -69,6 +69,85 @@ class ApplierIT extends OriginAndServer {
         replica.assertSame(schema);
     }
 
+    /**
+     * A server computes generated columns, indexes over expressions and CHECKs of each row that it applies, by the
+     * settings of the session. Sessions of several settings are in one group here.
+     */
+    @Test
+    void rowsAreComputedUnderTheSettingsOfTheSessionsThatWroteThem() throws Exception {
+        replica.start(Replica.SETTINGS);
+        origin.execute(
+                "USE " + schema,
+                "CREATE TABLE kept (id INT PRIMARY KEY, ts TIMESTAMP, d DATE AS (DATE(ts)) STORED, UNIQUE (d))",
+                "CREATE TABLE virtuals (id INT PRIMARY KEY, ts TIMESTAMP, d DATE AS (DATE(ts)) VIRTUAL, UNIQUE (d))",
+                "CREATE TABLE indexed (id INT PRIMARY KEY, ts TIMESTAMP, UNIQUE ((DATE(ts))))",
+                "CREATE TABLE checked (id INT PRIMARY KEY, ts TIMESTAMP, CHECK (HOUR(ts) < 12))",
+                "CREATE TABLE named (id INT PRIMARY KEY, ts TIMESTAMP, m VARCHAR(20) AS (MONTHNAME(ts)) STORED)",
+                "CREATE TABLE dates (id INT PRIMARY KEY, t VARCHAR(20), d DATE AS (CAST(t AS DATE)) STORED)",
+                "CREATE TABLE divided (id INT PRIMARY KEY, n INT, q INT AS (1 / n) STORED)",
+                "CREATE TABLE bag (ts TIMESTAMP, h INT AS (HOUR(ts)) STORED) ENGINE = MyISAM");
+        int year = 2020;
+        for (String zone : List.of("+05:00", "SYSTEM", "-11:30")) {
+            year++;
+            String times = String.format("(%1$d, '%1$d-03-15 01:30:00'), (-%1$d, '%1$d-03-14 23:30:00')", year);
+            origin.execute(
+                    "USE " + schema,
+                    "SET time_zone = '" + zone + "'",
+                    "INSERT INTO kept (id, ts) VALUES " + times,
+                    "INSERT INTO virtuals (id, ts) VALUES " + times,
+                    "INSERT INTO indexed (id, ts) VALUES " + times,
+                    "INSERT INTO bag (ts) VALUES ('2026-03-15 01:30:00')",
+                    "INSERT INTO checked VALUES (" + year + ", '2026-03-15 11:30:00')");
+        }
+        origin.execute(
+                "USE " + schema,
+                "SET time_zone = '+05:00', lc_time_names = 'ru_RU'",
+                "INSERT INTO named (id, ts) VALUES (1, '2026-04-01 01:30:00')",
+                "SET lc_time_names = 'en_US'",
+                "INSERT INTO named (id, ts) VALUES (2, '2026-04-01 01:30:00')",
+                "SET sql_mode = ''",
+                "INSERT INTO dates (id, t) VALUES (1, '0000-00-00'), (2, '2026-00-00')",
+                "INSERT INTO divided (id, n) VALUES (1, 0)",
+                "SET sql_mode = 'ALLOW_INVALID_DATES'",
+                "INSERT INTO dates (id, t) VALUES (3, '2026-02-31')",
+                "SET sql_mode = 'NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO'",
+                "INSERT INTO dates (id, t) VALUES (4, '0000-00-00')",
+                "INSERT INTO divided (id, n) VALUES (2, 0)",
+                "XA START 'a'",
+                "INSERT INTO named (id, ts) VALUES (3, '2026-04-01 01:30:00')",
+                "XA END 'a'",
+                "XA COMMIT 'a' ONE PHASE");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        assertThat(server.queryOne("SELECT GROUP_CONCAT(HEX(m) ORDER BY id) FROM " + schema + ".named"))
+                .isEqualTo(origin.queryOne("SELECT GROUP_CONCAT(HEX(m) ORDER BY id) FROM " + schema + ".named"))
+                .startsWith("D090");
+        for (String table : List.of("kept", "virtuals", "indexed")) {
+            // By the index itself: its entries were computed when the rows were written.
+            String entries = "SELECT GROUP_CONCAT(DATE(ts) ORDER BY id) FROM " + schema + "." + table
+                    + " WHERE DATE(ts) BETWEEN '2021-03-15' AND '2021-03-15'";
+            assertThat(server.queryOne(entries)).as(table).isEqualTo(origin.queryOne(entries));
+        }
+    }
+
+    @Test
+    void aTimeZoneThatTheServerDoesNotKnowIsNamed() throws Exception {
+        replica.start(Replica.SETTINGS);
+        origin.execute(
+                "CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, ts TIMESTAMP, h INT AS (HOUR(ts)) STORED)",
+                "SET sql_log_bin = 0",
+                "INSERT INTO mysql.time_zone VALUES (77, 'N')",
+                "INSERT INTO mysql.time_zone_name VALUES ('Here/Only', 77)",
+                "INSERT INTO mysql.time_zone_transition_type VALUES (77, 0, 3600, 0, 'HO')",
+                "SET sql_log_bin = 1, time_zone = 'Here/Only'",
+                "INSERT INTO " + schema + ".t (id, ts) VALUES (1, '2026-03-15 01:30:00')");
+        replica.take(seqno -> seqno - 1);
+        QuorateException failure = replica.awaitFailure();
+        assertThat(failure.code()).isEqualTo(ErrorCode.TIME_ZONE_LACKING);
+        assertThat(failure).hasMessageContaining("Here/Only");
+    }
+
     @Test
     void nothingIsLostOrTwiceAfterKill9InMidApply() throws Exception {
         origin.execute(

@@ -5,6 +5,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.Gtid;
 import io.quorate.core.Keys;
 import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.RowSettings;
 import io.quorate.core.binlog.TableMap;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -90,6 +91,7 @@ final class BinlogReader {
         private Gtid gtid;
         private long committedMicros;
         private boolean ddl;
+        private boolean began;
         private boolean mark;
 
         Parser(byte[] bytes, List<WriteSet> result) {
@@ -131,13 +133,21 @@ final class BinlogReader {
             committedMicros = little.getLong(BinlogEvents.HEADER_BYTES + 42) & 0x00ff_ffff_ffff_ffffL;
             payload.reset();
             ddl = false;
+            began = false;
         }
 
         private void query(byte[] event) {
             String text = QueryEvent.parse(event, 0).text();
             if (text.equals("COMMIT")) {
                 end();
-            } else if (!text.equals("BEGIN") && !text.startsWith("XA ")) {
+            } else if (text.equals("BEGIN") || text.startsWith("XA START")) {
+                began = true;
+                payload.writeBytes(RowSettings.of(io.quorate.core.binlog.QueryEvent.read(event, 0, event.length))
+                        .event());
+            } else if (!text.startsWith("XA ")) {
+                if (began) {
+                    payload.reset();
+                }
                 payload.writeBytes(event);
                 ddl = true;
                 if (!text.endsWith("START TRANSACTION")) {

@@ -8,6 +8,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.LogPosition;
 import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.RowSettings;
 import io.quorate.core.binlog.TableMap;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class StatementsTest {
     private final List<String> checked = new ArrayList<>();
+    private final List<String> settings = new ArrayList<>();
     private final TableMaps maps =
             new TableMaps(event -> checked.add(new String(event, 30, 2, StandardCharsets.US_ASCII)));
     private final PositionRow row = new PositionRow(3, "incarnation");
@@ -57,6 +59,36 @@ class StatementsTest {
                         "rows 2:11 END",
                         "map 2 a",
                         "rows 2:12 END");
+    }
+
+    /** Rows of tables that depend on nothing go with any. */
+    @Test
+    void rowsThatWereWrittenUnderOtherSettingsAreInAnotherStatement() throws SQLException {
+        List<byte[]> sent = statements(
+                1 << 20,
+                payload(map(7, "a"), rows(7, 0, true, 10)),
+                payload(settings("+01:00"), map(8, "b"), rows(8, 0, true, 11)),
+                payload(settings("+01:00"), map(8, "b"), rows(8, 0, true, 12), map(7, "a"), rows(7, 0, true, 13)),
+                payload(map(7, "a"), rows(7, 0, true, 14), settings("+02:00"), map(8, "b"), rows(8, 0, true, 15)),
+                payload(map(7, "a"), rows(7, 0, true, 16)));
+        assertThat(sent).hasSize(2);
+        assertThat(describe(sent.get(0)))
+                .containsExactly(
+                        "map 2 a",
+                        "map 3 b",
+                        "map 1 position",
+                        "rows 1",
+                        "rows 2:10",
+                        "rows 3:11",
+                        "rows 3:12",
+                        "rows 2:13",
+                        "rows 2:14 END");
+        assertThat(describe(sent.get(1))).containsExactly("map 3 b", "map 2 a", "rows 3:15", "rows 2:16 END");
+        assertThat(settings).containsExactly("+01:00", "+02:00");
+    }
+
+    private static byte[] settings(String zone) {
+        return new RowSettings(0, 255, zone, 0, -1, -1, null).event();
     }
 
     @Test
@@ -167,6 +199,9 @@ class StatementsTest {
         List<byte[]> sent = new ArrayList<>();
         for (byte[] events; (events = statements.next()) != null; ) {
             sent.add(events);
+            if (statements.settings() != null) {
+                settings.add(statements.settings().timeZone());
+            }
         }
         return sent;
     }

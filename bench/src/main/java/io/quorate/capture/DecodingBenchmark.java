@@ -71,6 +71,7 @@ public class DecodingBenchmark {
                 List.of(),
                 List.of(),
                 List.of(),
+                List.of(),
                 false);
         Definitions definitions = new Definitions() {
             @Override

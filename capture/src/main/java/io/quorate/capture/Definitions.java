@@ -31,6 +31,11 @@ interface Definitions {
     /** What a session has set; {@code id} is the server's number of its connection. */
     OriginSession session(long id, Set<CarriedSetting> asked) throws SQLException;
 
+    /** The time zone of a session, as {@link #session}; null where nobody knows. */
+    default String timeZone(long id) throws SQLException {
+        return null;
+    }
+
     /** Definitions have changed: discards everything known. */
     void forget();
 

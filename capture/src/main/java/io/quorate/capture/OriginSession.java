@@ -12,9 +12,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What a session has set that has run a definition, as its server says. In mode {@code after-sync} the session waits
- * for its OK meanwhile, so it has what it had. In mode {@code async} it may have set something else since, or be gone.
- * Asking takes no lock that a waiting commit can hold.
+ * What a session has set that has run a definition or written rows, as its server says. In mode {@code after-sync} it
+ * waits for its OK meanwhile, so it has what it had. In mode {@code async} it may have set something else since, or be
+ * gone. Asking takes no lock that a waiting commit can hold.
  *
  * @param values those that were asked for
  * @param isAssumed whether the session isn't there any more, so that these are the server's global ones
@@ -33,6 +33,21 @@ record OriginSession(Map<CarriedSetting, String> values, boolean isAssumed) {
             return new OriginSession(values, false);
         }
         return global(connection, asked);
+    }
+
+    /** The time zone of a session, or that of new sessions if it isn't there any more. */
+    static String timeZone(Connection connection, long id) throws SQLException {
+        try (java.sql.Statement statement = connection.createStatement()) {
+            statement.setQueryTimeout(TIMEOUT_SECONDS);
+            try (ResultSet row = statement.executeQuery(
+                    "SELECT COALESCE((SELECT VARIABLE_VALUE FROM performance_schema.variables_by_thread"
+                            + " WHERE THREAD_ID = (SELECT THREAD_ID FROM performance_schema.threads"
+                            + " WHERE PROCESSLIST_ID = " + id + ") AND VARIABLE_NAME = 'time_zone'),"
+                            + " @@GLOBAL.time_zone)")) {
+                row.next();
+                return row.getString(1);
+            }
+        }
     }
 
     /** What a new session has. */

@@ -47,6 +47,14 @@ final class SchemaCatalog implements Definitions {
      */
     private static final Set<Integer> LIMIT_REACHED = Set.of(1205, 3024, 1317, 1449);
 
+    private static final String EXPRESSIONS = LIMITED + "GENERATION_EXPRESSION FROM information_schema.COLUMNS"
+            + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND GENERATION_EXPRESSION <> ''"
+            + " UNION ALL SELECT EXPRESSION FROM information_schema.STATISTICS"
+            + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND EXPRESSION IS NOT NULL"
+            + " UNION ALL SELECT CHECK_CLAUSE FROM information_schema.TABLE_CONSTRAINTS"
+            + " JOIN information_schema.CHECK_CONSTRAINTS USING (CONSTRAINT_SCHEMA, CONSTRAINT_NAME)"
+            + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND ENFORCED = 'YES'";
+
     private final Connection connection;
     private final Counters counters;
     private final Map<TableName, TableDefinition> definitions = new HashMap<>();
@@ -260,7 +268,37 @@ final class SchemaCatalog implements Definitions {
         List<TableName> children = referenced.isEmpty() ? List.of() : List.copyOf(cascadingChildren(name));
         List<TableName> cascaded = referenced.isEmpty() ? List.of() : cascadesBeyondChildren(name);
         return new TableDefinition(
-                created, created, indexes, opaque, references, referenced, children, cascaded, false);
+                created,
+                created,
+                indexes,
+                opaque,
+                references,
+                referenced,
+                children,
+                cascaded,
+                expressions(name),
+                false);
+    }
+
+    private List<String> expressions(TableName name) throws SQLException {
+        List<String> texts = new ArrayList<>();
+        try (PreparedStatement s = connection.prepareStatement(EXPRESSIONS)) {
+            for (int i = 1; i <= 6; i += 2) {
+                s.setString(i, name.schema());
+                s.setString(i + 1, name.table());
+            }
+            try (ResultSet r = s.executeQuery()) {
+                while (r.next()) {
+                    texts.add(r.getString(1));
+                }
+            }
+        }
+        return List.copyOf(texts);
+    }
+
+    @Override
+    public String timeZone(long id) throws SQLException {
+        return OriginSession.timeZone(connection, id);
     }
 
     private List<ForeignKey> foreignKeys(String where, TableName name) throws SQLException {

@@ -17,6 +17,8 @@ import java.util.List;
  * @param referenced column lists of it that foreign keys reference
  * @param children tables whose foreign keys change their rows by cascade when its own are deleted
  * @param cascades tables beyond these that deleting its rows may change by cascade
+ * @param expressions texts of what the server computes of its rows: generated columns, indexes, CHECKs; null when they
+ *     aren't known
  * @param cascadesEnded whether there may have been other foreign keys that cascade when the rows were written
  */
 record TableDefinition(
@@ -28,17 +30,18 @@ record TableDefinition(
         List<List<String>> referenced,
         List<TableName> children,
         List<TableName> cascades,
+        List<String> expressions,
         boolean cascadesEnded) {
     static final long GONE = -1;
     private static final long DEFINED_LATER = -2;
     private static final long NOT_READ = -3;
 
     static final TableDefinition NONE =
-            new TableDefinition(GONE, GONE, List.of(), false, List.of(), List.of(), List.of(), List.of(), true);
+            new TableDefinition(GONE, GONE, List.of(), false, List.of(), List.of(), List.of(), List.of(), null, true);
 
     /** It couldn't be read, nor which tables foreign keys tie it to. */
-    static final TableDefinition UNKNOWN =
-            new TableDefinition(NOT_READ, NOT_READ, List.of(), false, List.of(), List.of(), List.of(), List.of(), true);
+    static final TableDefinition UNKNOWN = new TableDefinition(
+            NOT_READ, NOT_READ, List.of(), false, List.of(), List.of(), List.of(), List.of(), null, true);
 
     /**
      * The server has a later one than was asked for, and what it was isn't known any more. Its foreign keys are other
@@ -54,6 +57,7 @@ record TableDefinition(
                 List.of(),
                 children,
                 cascades,
+                null,
                 cascadesEnded);
     }
 
@@ -95,6 +99,7 @@ record TableDefinition(
                         referenced,
                         children,
                         cascades,
+                        expressions,
                         cascadesEnded)
                 : this;
     }
@@ -102,7 +107,16 @@ record TableDefinition(
     /** The same, of rows that were written when other foreign keys may have cascaded from them. */
     TableDefinition afterCascadesEnded() {
         return new TableDefinition(
-                createdSecond, validSecond, unique, opaque, references, referenced, children, cascades, true);
+                createdSecond,
+                validSecond,
+                unique,
+                opaque,
+                references,
+                referenced,
+                children,
+                cascades,
+                expressions,
+                true);
     }
 
     /** A unique index. */

@@ -4,20 +4,31 @@ package io.quorate.capture;
 import io.quorate.capture.TableDefinition.ForeignKey;
 import io.quorate.capture.TableDefinition.Index;
 import io.quorate.capture.TableDefinition.Part;
+import io.quorate.core.CarriedSetting;
 import io.quorate.core.TableName;
+import io.quorate.core.binlog.ColumnType;
 import io.quorate.core.binlog.TableMap;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /** How the keys of one table's rows are built: its TABLE_MAP and its definition combined. */
 final class TablePlan {
+    /** What converts from or to the session's time zone; a text with an offset does when it becomes a DATETIME. */
+    private static final Pattern ZONED = Pattern.compile("from_unixtime|datetime|timestamp", Pattern.CASE_INSENSITIVE);
+
+    private static final Pattern DIVISION = Pattern.compile("/");
+    private static final Pattern ENCRYPTION = Pattern.compile("aes_", Pattern.CASE_INSENSITIVE);
+
     /**
      * A key that every row has.
      *
@@ -84,6 +95,15 @@ final class TablePlan {
     /** Whether other foreign keys may have cascaded from its rows than those of the children. */
     final boolean cascadesEnded;
 
+    /** Whether servers compute something of its rows, which may depend on settings of the session. */
+    final boolean computes;
+
+    /** Whether that may depend on the time zone. */
+    final boolean usesTimeZone;
+
+    /** The settings on which that may depend and that are in no event. */
+    final Set<CarriedSetting> unlogged;
+
     private TablePlan(TableMap map, boolean local, TableDefinition definition, String coarse, List<RowKey> keys) {
         this.map = map;
         this.local = local;
@@ -100,6 +120,25 @@ final class TablePlan {
         this.children = tableKeys(definition.children());
         this.cascades = tableKeys(definition.cascades());
         this.cascadesEnded = definition.cascadesEnded();
+        List<String> expressions = definition.expressions();
+        this.computes = !local && (expressions == null || !expressions.isEmpty());
+        this.usesTimeZone = computes && (hasTimestamp(map) || uses(ZONED, expressions));
+        this.unlogged = EnumSet.noneOf(CarriedSetting.class);
+        if (computes && uses(DIVISION, expressions)) {
+            unlogged.add(CarriedSetting.DIV_PRECISION_INCREMENT);
+        }
+        if (computes && uses(ENCRYPTION, expressions)) {
+            unlogged.add(CarriedSetting.BLOCK_ENCRYPTION_MODE);
+        }
+    }
+
+    private static boolean hasTimestamp(TableMap map) {
+        return IntStream.of(map.types).anyMatch(type -> type == ColumnType.TIMESTAMP || type == ColumnType.TIMESTAMP2);
+    }
+
+    private static boolean uses(Pattern what, List<String> expressions) {
+        return expressions == null
+                || expressions.stream().anyMatch(text -> what.matcher(text).find());
     }
 
     private static long[] tableKeys(List<TableName> tables) {

@@ -105,6 +105,16 @@ final class TablePlans {
         }
     }
 
+    /** As {@link Definitions#timeZone}. */
+    String timeZone(long session) {
+        try {
+            return definitions.timeZone(session);
+        } catch (SQLException e) {
+            throw new QuorateException(
+                    ErrorCode.SERVER_UNREACHABLE, "can't read the time zone of session " + session, e);
+        }
+    }
+
     /** As {@link Definitions#session}. */
     OriginSession session(long id, Set<CarriedSetting> asked) {
         try {

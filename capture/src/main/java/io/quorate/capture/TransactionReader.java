@@ -86,6 +86,7 @@ final class TransactionReader {
     private final Map<Long, TablePlan> tables = new HashMap<>();
     private final Savepoints savepoints = new Savepoints();
     private final DefinitionConflicts definitions;
+    private final WriterSettings writer;
 
     /** Of the binlog that is read. */
     private String file;
@@ -123,6 +124,7 @@ final class TransactionReader {
         this.plans = plans;
         this.collations = collations;
         this.definitions = new DefinitionConflicts(plans, lowerCaseNames);
+        this.writer = new WriterSettings(plans);
         this.payload = new PayloadBuilder(spool);
         this.sink = sink;
         this.counters = counters;
@@ -216,6 +218,7 @@ final class TransactionReader {
         session = Bytes.u32(b, offset + BinlogEvents.HEADER_BYTES);
         if (phase == Phase.NAMED && QueryEvent.isBegin(b, offset, length)) {
             phase = Phase.OPEN;
+            writer.begin(b, offset, length);
             return;
         }
         QueryEvent query = QueryEvent.read(b, offset, length);
@@ -235,15 +238,18 @@ final class TransactionReader {
             case SAVEPOINT ->
                 savepoints.set(text.substring("SAVEPOINT".length()).strip(), payload.mark());
             // Keys of what was rolled back stay: that gives more conflicts, not fewer.
-            case ROLLBACK_TO_SAVEPOINT ->
+            case ROLLBACK_TO_SAVEPOINT -> {
                 payload.truncate(
                         savepoints.back(text.substring("ROLLBACK TO".length()).strip()));
+                writer.forgetNoted();
+            }
             case RELEASE_SAVEPOINT, XA_END -> {
                 // The savepoint stays, unused.
             }
             case XA_START -> {
                 xid = xid(text);
                 phase = Phase.OPEN;
+                writer.begin(b, offset, length);
             }
             case XA_COMMIT -> decide(text, true);
             case XA_ROLLBACK -> decide(text, false);
@@ -371,6 +377,10 @@ final class TransactionReader {
             applied = firstTable && plan.isOurs(POSITION_TABLE);
             marked |= plan.isOurs(MARK_TABLE);
         } else {
+            byte[] settings = ddl ? null : writer.before(plan, session);
+            if (settings != null) {
+                append(settings, 0, settings.length);
+            }
             append(b, offset, length);
             if (definitions.fitsFormer(plan, b, offset, length)) {
                 keys.add(Keys.fitsFormer(plan.tableKey), KeyType.SHARED);
@@ -582,6 +592,7 @@ final class TransactionReader {
         keys.clear();
         tables.clear();
         savepoints.clear();
+        writer.reset();
         lastPlan = null;
         lastTableId = -1;
     }

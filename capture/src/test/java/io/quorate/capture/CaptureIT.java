@@ -13,9 +13,11 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
+import io.quorate.core.Payload;
 import io.quorate.core.ServerTls;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.RowSettings;
 import io.quorate.sandbox.MySqlServer;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -23,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -31,6 +34,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import javax.net.ssl.SSLException;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -87,6 +91,64 @@ class CaptureIT {
                 .isLessThan(60_000_000);
         // Two tables, three rows.
         assertThat(w.keys().size()).isEqualTo(5);
+    }
+
+    /** BEGIN says nothing of the time zone where the first rows don't depend on it; then the session is asked. */
+    @Test
+    void rowsOfTablesThatServersComputeBringTheSettingsOfTheirSession() throws Exception {
+        server.execute(
+                "CREATE TABLE shop.plain (id INT PRIMARY KEY, ts TIMESTAMP)",
+                "CREATE TABLE shop.at (id INT PRIMARY KEY, ts TIMESTAMP, h INT AS (HOUR(ts)) STORED)",
+                "CREATE TABLE shop.hour (id INT PRIMARY KEY, ts TIMESTAMP, KEY ((HOUR(ts))))",
+                "CREATE TABLE shop.part (id INT PRIMARY KEY, n INT, CHECK (1 / n < 2 AND AES_ENCRYPT(n, 'k') <> ''))");
+        assertThat(fixture.captureOne("SET time_zone = '+05:00'", "INSERT INTO shop.plain VALUES (1, NOW())"))
+                .extracting(CaptureIT::settings)
+                .asInstanceOf(InstanceOfAssertFactories.LIST)
+                .isEmpty();
+        try (Connection client = server.connect();
+                Statement statement = client.createStatement()) {
+            statement.execute("SET time_zone = '-03:30', lc_time_names = 'de_DE', div_precision_increment = 7,"
+                    + " sql_mode = 'NO_ZERO_DATE', block_encryption_mode = 'aes-256-ecb'");
+            for (String insert : List.of("shop.at (id, ts) VALUES (1, NOW())", "shop.hour VALUES (1, NOW())")) {
+                RowSettings first = onlySettings(statement, insert);
+                assertThat(first.timeZone()).isEqualTo("-03:30");
+                assertThat(first.locale()).isEqualTo(4);
+                assertThat(first.sqlMode()).isEqualTo(1 << 24);
+                assertThat(first.divPrecision()).isEqualTo(-1);
+            }
+            RowSettings later = onlySettings(
+                    statement,
+                    "shop.plain VALUES (2, NULL)",
+                    "shop.at (id, ts) SELECT 2, ts FROM shop.plain WHERE id = 2");
+            assertThat(later.timeZone()).isEqualTo("-03:30");
+            RowSettings divided = onlySettings(statement, "shop.part VALUES (1, 3)");
+            assertThat(divided.divPrecision()).isEqualTo(7);
+            assertThat(divided.blockEncryption()).isEqualTo("aes-256-ecb");
+        }
+    }
+
+    private static RowSettings onlySettings(Statement statement, String... inserts) throws Exception {
+        fixture.awaitAll();
+        fixture.recorder.clear();
+        statement.execute("BEGIN");
+        for (String each : inserts) {
+            statement.execute("INSERT INTO " + each);
+        }
+        statement.execute("COMMIT");
+        fixture.awaitAll();
+        List<RowSettings> settings = settings(fixture.recorder.writeSets().get(0));
+        assertThat(settings).hasSize(1);
+        return settings.get(0);
+    }
+
+    private static List<RowSettings> settings(WriteSet w) {
+        List<RowSettings> settings = new ArrayList<>();
+        for (Payload.Events event = w.payload().events(); event.next(); ) {
+            if (event.type() == BinlogEvents.QUERY) {
+                settings.add(RowSettings.read(event));
+            }
+        }
+        return settings;
     }
 
     /** The connection beside the binlog's would find it first; so the binlog's is made alone here. */

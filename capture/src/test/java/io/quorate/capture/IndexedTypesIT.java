@@ -237,6 +237,7 @@ class IndexedTypesIT {
                 List.of(),
                 List.of(),
                 List.of(),
+                List.of(),
                 false);
         long[] hashes = new long[VALUES];
         try (Connection connection = server.connect()) {

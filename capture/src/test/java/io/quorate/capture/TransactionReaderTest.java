@@ -39,6 +39,7 @@ class TransactionReaderTest {
 
     private final Recorder recorder = new Recorder(10);
     private static final Set<UUID> APPLIED = Set.of(AppliedDdl.source("i"), AppliedDdl.wholeSource("i"));
+    private List<String> expressions = List.of();
     private Progress progress =
             new Progress(SERVER, CapturePosition.after(SERVER, new OriginPosition(10, 5, new long[0]), new GtidSet()));
     private TransactionReader reader = reader();
@@ -57,7 +58,8 @@ class TransactionReaderTest {
             public TableDefinition definition(TableName name, BinlogPosition at) {
                 TableDefinition.Part id = new TableDefinition.Part("id", 0);
                 List<TableDefinition.Index> primary = List.of(new TableDefinition.Index("PRIMARY", List.of(id)));
-                return new TableDefinition(0, 0, primary, false, List.of(), referenced, List.of(), List.of(), false);
+                return new TableDefinition(
+                        0, 0, primary, false, List.of(), referenced, List.of(), List.of(), expressions, false);
             }
 
             @Override
@@ -127,6 +129,19 @@ class TransactionReaderTest {
         read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1), Events.xid());
         byte[] p = written().get(0).payload().toArray();
         assertThat(BinlogEvents.endsStatement(p, BinlogEvents.length(p, 0))).isTrue();
+    }
+
+    /** What a savepoint cuts off may be the settings. */
+    @Test
+    void rowsThatAreComputedComeAfterTheirSettings() throws Exception {
+        expressions = List.of("hour(`ts`)");
+        reader = reader();
+        read(gtid(11), BEGIN, TABLE, Events.insert(7, true, 1), TABLE, Events.insert(7, true, 2), Events.xid());
+        assertThat(types()).containsExactly(2, 19, 30, 19, 30);
+        recorder.clear();
+        read(gtid(12), BEGIN, Events.query("SAVEPOINT `a`"), TABLE, Events.insert(7, true, 1));
+        read(Events.query("ROLLBACK TO `a`"), TABLE, Events.insert(7, true, 2), Events.xid());
+        assertThat(types()).containsExactly(2, 19, 30);
     }
 
     @Test

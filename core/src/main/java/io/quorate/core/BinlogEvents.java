@@ -8,8 +8,10 @@ import java.nio.ByteOrder;
  * The shape of a writeset's payload: MySQL binlog events (v4) back to back, each with its 19-byte header, without
  * checksum (the length field says so), in the order in which the origin wrote them. Before a ROWS event, and after the
  * last STMT_END, there is always its TABLE_MAP; the last ROWS event carries STMT_END. An XA_PREPARE event ends a
- * prepared transaction. A definition begins with what its statement is given of its session ({@link #isGiven}), if it
- * uses any of that, and then the QUERY event. What these fields mean is in MySQL's internals manual, "Binary Log Event".
+ * prepared transaction. A QUERY event among row changes has the settings of the session that wrote what comes next
+ * ({@link io.quorate.core.binlog.RowSettings}). A definition begins with what its statement is given of its session
+ * ({@link #isGiven}), if it uses any of that, and then the QUERY event. What these fields mean is in MySQL's internals
+ * manual, "Binary Log Event".
  */
 public final class BinlogEvents {
     public static final int HEADER_BYTES = 19;

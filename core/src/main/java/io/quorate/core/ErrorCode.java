@@ -34,6 +34,12 @@ public enum ErrorCode {
             "grant the service's account what the server's message asks for, and for a GRANT what that grants, WITH"
                     + " GRANT OPTION (docs/accounts.md has a statement with all of it); the node goes on by itself"),
 
+    TIME_ZONE_LACKING(
+            1007,
+            Kind.RETRYABLE,
+            "load the time zones into this server, as MySQL's manual says for mysql_tzinfo_to_sql; the node goes on by"
+                    + " itself"),
+
     STATEMENT_FORMAT(2001, Kind.FATAL, "set binlog_format=ROW for that client, then rebuild this node"),
     UNSUPPORTED_EVENT(
             2002,

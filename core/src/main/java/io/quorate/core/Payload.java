@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.core;
 
+import io.quorate.core.binlog.RowSettings;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -81,7 +82,7 @@ public final class Payload {
         Events event = events();
         while (event.next()) {
             if (event.type() == BinlogEvents.QUERY) {
-                return event;
+                return RowSettings.are(event) ? null : event;
             } else if (!BinlogEvents.isGiven(event.type())) {
                 return null;
             }

@@ -28,11 +28,12 @@ public final class Inverse {
     /**
      * A payload that undoes {@code payload} where nothing came after it.
      *
-     * @throws QuorateException {@link ErrorCode#UNDO_IMPOSSIBLE} when it holds statements, or its row images lack what
-     *     was there before
+     * @throws QuorateException {@link ErrorCode#UNDO_IMPOSSIBLE} when it holds a definition, or row images that lack
+     *     what was there before
      */
     public static Payload of(Payload payload, Spool spool) {
         Map<Long, byte[]> maps = new HashMap<>();
+        byte[] settings = null;
         Payload.Events event = payload.events();
         int[] rows = new int[64];
         int count = 0;
@@ -42,11 +43,16 @@ public final class Inverse {
             } else if (event.isRows()) {
                 rows = count == rows.length ? Arrays.copyOf(rows, 2 * count) : rows;
                 rows[count++] = event.position();
+            } else if (event.type() == BinlogEvents.QUERY && RowSettings.are(event)) {
+                settings = event.copy();
             } else {
                 throw impossible("it is a statement, not row changes");
             }
         }
         PayloadBuilder out = new PayloadBuilder(spool);
+        if (settings != null) {
+            out.append(settings);
+        }
         while (count > 0) {
             event.go(rows[--count]);
             byte[] map = maps.get(event.tableId());

@@ -43,7 +43,7 @@ public final class PayloadCheck {
 
     private static void require(Payload.Events event, Map<Long, TableMap> maps, boolean isDefinition) {
         int type = event.type();
-        if (isDefinition != (type == BinlogEvents.QUERY)) {
+        if (isDefinition && type != BinlogEvents.QUERY) {
             throw new IndexOutOfBoundsException("type " + type + " at byte " + event.position());
         } else if (type == BinlogEvents.TABLE_MAP) {
             TableMap map = TableMap.read(event);
@@ -52,6 +52,9 @@ public final class PayloadCheck {
             requireRows(event, maps);
         } else if (type == BinlogEvents.QUERY) {
             var unused = QueryEvent.read(event.bytes(), event.offset(), event.length());
+            if (isDefinition == RowSettings.are(event)) {
+                throw new IndexOutOfBoundsException("a statement at byte " + event.position());
+            }
         } else if (type != BinlogEvents.XA_PREPARE) {
             throw new IndexOutOfBoundsException("type " + type + " at byte " + event.position());
         }

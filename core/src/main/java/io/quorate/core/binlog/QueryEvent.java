@@ -8,6 +8,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.Map;
 
 /**
@@ -19,8 +20,11 @@ public final class QueryEvent {
     public static final long NO_BACKSLASH_ESCAPES = 1L << 20;
 
     private static final byte[] BEGIN = {'B', 'E', 'G', 'I', 'N'};
-    private static final int SQL_MODE = 1;
-    private static final int CLIENT_CHARSET = 4;
+    static final int SQL_MODE = 1;
+    static final int CLIENT_CHARSET = 4;
+    static final int TIME_ZONE = 5;
+    static final int LOCALE = 7;
+    static final int UTF8_COLLATION = 18;
     private static final int DDL_XID = 17;
 
     /** The code of what this product adds; servers count theirs from 0, and MariaDB's from 128. */
@@ -40,6 +44,21 @@ public final class QueryEvent {
 
     /** Collation id of {@code character_set_client}, -1 when the event doesn't say. */
     public final int clientCollation;
+
+    /** Collation id of {@code collation_connection}, -1 when the event doesn't say. */
+    final int connectionCollation;
+
+    /** Null when the event doesn't say: then nothing had used it by the time the event was made. */
+    final String timeZone;
+
+    /** The number of {@code lc_time_names}; 0, en_US, is what the event doesn't say. */
+    final int locale;
+
+    /** Collation id of {@code default_collation_for_utf8mb4}, -1 when the event doesn't say. */
+    final int utf8Collation;
+
+    /** What servers don't write. */
+    final Map<CarriedSetting, String> carried;
 
     /**
      * Whether the server logged the definition without a transaction of its data dictionary ({@code
@@ -66,6 +85,11 @@ public final class QueryEvent {
         textFrom = in.at;
         long mode = 0;
         int collation = -1;
+        int connection = -1;
+        String zone = null;
+        int times = 0;
+        int utf8 = -1;
+        Map<CarriedSetting, String> added = Map.of();
         int unknown = -1;
         boolean xid = false;
         while (unknown < 0 && status.remaining() > 0) {
@@ -74,8 +98,13 @@ public final class QueryEvent {
                 case SQL_MODE -> mode = status.i64();
                 case CLIENT_CHARSET -> {
                     collation = status.u16();
-                    status.skip(4);
+                    connection = status.u16();
+                    status.skip(2);
                 }
+                case TIME_ZONE -> zone = status.text(status.u8(), StandardCharsets.ISO_8859_1);
+                case LOCALE -> times = status.u16();
+                case CARRIED -> added = readCarried(status.text(status.u16(), StandardCharsets.UTF_8));
+                case UTF8_COLLATION -> utf8 = status.u16();
                 case DDL_XID -> {
                     xid = true;
                     status.skip(8);
@@ -85,8 +114,25 @@ public final class QueryEvent {
         }
         sqlMode = mode;
         clientCollation = collation;
+        connectionCollation = connection;
+        timeZone = zone;
+        locale = times;
+        utf8Collation = utf8;
+        carried = added;
         outsideDictionary = unknown < 0 && !xid;
         unknownCode = unknown;
+    }
+
+    private static Map<CarriedSetting, String> readCarried(String text) {
+        Map<CarriedSetting, String> carried = new EnumMap<>(CarriedSetting.class);
+        String[] pairs = text.split("\0", -1);
+        for (int i = 0; i + 1 < pairs.length; i += 2) {
+            CarriedSetting setting = CarriedSetting.of(pairs[i]);
+            if (setting != null) {
+                carried.put(setting, pairs[i + 1]);
+            }
+        }
+        return carried;
     }
 
     /** Skips the value of a status variable; false for one that this version doesn't know. */
@@ -98,13 +144,12 @@ public final class QueryEvent {
         }
         switch (code) {
             case 2 -> status.skip(status.u8() + 1);
-            case 5, 6 -> status.skip(status.u8());
+            case 6 -> status.skip(status.u8());
             case 11 -> {
                 status.skip(status.u8());
                 status.skip(status.u8());
             }
             case 12 -> skipSchemas(status);
-            case CARRIED -> status.skip(status.u16());
             default -> {
                 return false;
             }

@@ -75,9 +75,13 @@ public final class TableMap {
     public static Payload without(Payload payload, Set<TableName> tables, Spool spool) {
         PayloadBuilder out = new PayloadBuilder(spool);
         Set<Long> cut = new HashSet<>();
+        byte[] settings = null;
         for (Payload.Events event = payload.events(); event.next(); ) {
             boolean left = true;
-            if (event.type() == BinlogEvents.TABLE_MAP) {
+            if (event.type() == BinlogEvents.QUERY) {
+                settings = event.copy();
+                left = false;
+            } else if (event.type() == BinlogEvents.TABLE_MAP) {
                 TableMap map = read(event);
                 left = !tables.contains(new TableName(map.schema, map.table));
                 if (left) {
@@ -89,6 +93,10 @@ public final class TableMap {
                 left = !cut.contains(event.tableId());
             }
             if (left) {
+                if (settings != null) {
+                    out.append(settings);
+                    settings = null;
+                }
                 out.append(event);
             }
         }

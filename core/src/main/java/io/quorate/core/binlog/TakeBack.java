@@ -44,6 +44,8 @@ public final class TakeBack {
         private final TableMap map;
         private final List<byte[]> deleted = new ArrayList<>();
         private final List<byte[]> inserted = new ArrayList<>();
+        /** The {@link RowSettings} under which its rows were written last; null for none. */
+        private byte[] settings;
 
         Table(byte[] mapEvent, TableMap map) {
             this.mapEvent = mapEvent;
@@ -170,6 +172,9 @@ public final class TakeBack {
                         to++) {
                     size += images.get(to).length;
                 }
+                if (table.settings != null) {
+                    out.writeBytes(table.settings);
+                }
                 out.writeBytes(table.mapEvent);
                 out.writeBytes(event(type, table, images.subList(from, to), size));
             }
@@ -207,9 +212,14 @@ public final class TakeBack {
 
     private void walk(Payload payload, Visitor visitor) throws Impossible {
         Map<Long, Table> mapped = new HashMap<>();
+        byte[] settings = null;
         for (Payload.Events event = payload.events(); event.next(); ) {
-            if (event.type() == BinlogEvents.TABLE_MAP) {
-                mapped.put(event.tableId(), table(event.bytes(), event.offset(), event.length()));
+            if (event.type() == BinlogEvents.QUERY) {
+                settings = event.copy();
+            } else if (event.type() == BinlogEvents.TABLE_MAP) {
+                Table table = table(event.bytes(), event.offset(), event.length());
+                table.settings = settings == null ? table.settings : settings;
+                mapped.put(event.tableId(), table);
             } else if (event.isRows()) {
                 Table table = mapped.get(event.tableId());
                 RowsEvent rows = new RowsEvent(table.map, event.bytes(), event.offset());

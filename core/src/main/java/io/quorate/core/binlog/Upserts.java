@@ -56,10 +56,13 @@ public final class Upserts {
     public static Payload of(Payload payload, Rules rules, Spool spool) throws Impossible {
         PayloadBuilder out = new PayloadBuilder(spool);
         Map<Long, Mapped> maps = new HashMap<>();
+        byte[] settings = null;
         for (Payload.Events event = payload.events(); event.next(); ) {
             int type = event.type();
             Mapped mapped = null;
-            if (type == BinlogEvents.TABLE_MAP) {
+            if (type == BinlogEvents.QUERY) {
+                settings = event.copy();
+            } else if (type == BinlogEvents.TABLE_MAP) {
                 TableMap map = TableMap.read(event);
                 mapped = new Mapped(map, rules.of(map.schema, map.table));
                 maps.put(map.id, mapped);
@@ -68,6 +71,10 @@ public final class Upserts {
             }
             if (mapped == null || mapped.rule == Rule.SKIP) {
                 continue;
+            }
+            if (settings != null) {
+                out.append(settings);
+                settings = null;
             }
             if (mapped.rule == Rule.OVERWRITE
                     && (type == BinlogEvents.UPDATE_ROWS || type == BinlogEvents.PARTIAL_UPDATE_ROWS)) {
