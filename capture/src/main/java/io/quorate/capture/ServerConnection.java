@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
+import io.quorate.core.OwnedGtids;
 import io.quorate.core.QuorateException;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -58,8 +59,12 @@ final class ServerConnection {
         if (!own.isEmpty()) {
             throw new QuorateException(ErrorCode.BINLOG_PURGED, "purged before they were captured: " + own);
         }
+        // A commit that waits for its verdict was captured and isn't executed yet; it may be by the second question.
+        GtidSet owned =
+                OwnedGtids.parse(text(connection, "SELECT @@GLOBAL.gtid_owned")).gtids();
         GtidSet lost = GtidSet.parse(missing(connection, "?", "@@GLOBAL.gtid_executed", resume))
-                .above(server, 0);
+                .above(server, 0)
+                .minus(owned);
         if (!lost.isEmpty()) {
             throw new QuorateException(
                     ErrorCode.BINLOG_LOST, "captured earlier and no longer executed at the server: " + lost);

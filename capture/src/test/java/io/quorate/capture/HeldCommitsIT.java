@@ -2,8 +2,11 @@
 package io.quorate.capture;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.BinlogPosition;
+import io.quorate.core.GtidSet;
+import io.quorate.core.OwnedGtids;
 import io.quorate.sandbox.MySqlServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -277,6 +281,27 @@ class HeldCommitsIT {
             capturesBeside(waiting, 2, client -> client.isDone() || looks(SHOWN + "'" + waiting + "'") == 1);
         } finally {
             server.execute("SET GLOBAL read_only = OFF");
+        }
+    }
+
+    /** A node whose service stood still for a moment would otherwise have to be rebuilt. */
+    @Test
+    void aCommitThatWaitsWhileTheConnectionIsMadeAnewIsNotTakenForLost() throws Exception {
+        fixture.awaitAll();
+        try (Connection first = server.connect();
+                Connection checks = server.connect();
+                Held held = new Held()) {
+            CompletableFuture<Void> client = run(first, "INSERT INTO v.known VALUES ()");
+            await(() -> looks(OWNED) == 1);
+            GtidSet captured = CaptureFixture.executed(server)
+                    .addAll(OwnedGtids.parse(server.queryOne("SELECT @@GLOBAL.gtid_owned"))
+                            .gtids());
+            UUID uuid = UUID.fromString(server.uuid());
+            assertThat(ServerConnection.check(checks, uuid, captured).isEmpty()).isTrue();
+            GtidSet more = captured.add(uuid, 1_000_000, 1_000_000);
+            assertThatThrownBy(() -> ServerConnection.check(checks, uuid, more)).hasMessageContaining(":1000000");
+            held.release();
+            client.get(CaptureFixture.LIMIT.toSeconds(), TimeUnit.SECONDS);
         }
     }
 
