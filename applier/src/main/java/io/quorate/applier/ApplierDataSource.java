@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
-import com.mysql.cj.jdbc.MysqlDataSource;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.ServerPassword;
+import io.quorate.core.SessionSettings;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -21,22 +22,22 @@ public final class ApplierDataSource {
 
     private ApplierDataSource() {}
 
+    /** With a password that never changes. */
+    public static DataSource of(String jdbcUrl, String user, String password) {
+        return of(jdbcUrl, user, ServerPassword.fixed(password));
+    }
+
     /**
      * @param jdbcUrl of Connector/J, without a schema; parameters for TLS and timeouts are kept
      */
-    public static DataSource of(String jdbcUrl, String user, String password) {
+    public static DataSource of(String jdbcUrl, String user, ServerPassword password) {
         try {
-            MysqlDataSource source = new MysqlDataSource();
-            source.setUrl(jdbcUrl);
-            source.setUser(user);
-            source.setPassword(password);
+            ServerDataSource source = new ServerDataSource(jdbcUrl, user, password, SessionSettings.forApplying());
             source.setCharacterEncoding("ISO-8859-1");
             source.setConnectionCollation("latin1_swedish_ci");
             source.setTcpKeepAlive(true);
             source.setTcpNoDelay(true);
             source.setUseLocalSessionState(true);
-            // The driver takes a new connection for one that commits by itself, whatever the server's default is.
-            source.setSessionVariables("autocommit=1");
             source.setConnectionAttributes(StaleSessions.ATTRIBUTE + ":" + StaleSessions.ROLE);
             return source;
         } catch (SQLException e) {

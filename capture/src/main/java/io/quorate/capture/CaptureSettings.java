@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.ServerPassword;
 import io.quorate.core.ServerTls;
 import java.time.Duration;
 import java.util.Set;
@@ -13,8 +14,9 @@ import java.util.UUID;
  *
  * @param host the server's address
  * @param port its classic-protocol port
- * @param user an account with REPLICATION SLAVE, REPLICATION CLIENT and SELECT on what is replicated
- * @param password its password, empty for none
+ * @param user an account with REPLICATION SLAVE, REPLICATION CLIENT, SESSION_VARIABLES_ADMIN and SELECT on what is
+ *     replicated
+ * @param password its password, empty for none; may change while the capture runs
  * @param server the server's {@code @@server_uuid}; another server behind that address is refused
  * @param replicaId server id with which the binlog connection registers, unique among that server's replicas, 1 to 2^32
  *     - 1
@@ -30,7 +32,7 @@ public record CaptureSettings(
         String host,
         int port,
         String user,
-        String password,
+        ServerPassword password,
         UUID server,
         long replicaId,
         ServerTls tls,
@@ -80,6 +82,12 @@ public record CaptureSettings(
      * heartbeat each second. A service sets what its configuration says.
      */
     public static CaptureSettings of(String host, int port, String user, String password, UUID server, long replicaId) {
+        return of(host, port, user, ServerPassword.fixed(password), server, replicaId);
+    }
+
+    /** The same, with a password that may change. */
+    public static CaptureSettings of(
+            String host, int port, String user, ServerPassword password, UUID server, long replicaId) {
         return new CaptureSettings(
                 host,
                 port,

@@ -8,6 +8,7 @@ import io.debezium.relational.history.MemorySchemaHistory;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.ServerTls;
+import io.quorate.core.SessionSettings;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Locale;
@@ -123,8 +124,9 @@ final class DebeziumSession {
         p.setProperty("database.hostname", settings.host());
         p.setProperty("database.port", String.valueOf(settings.port()));
         p.setProperty("database.user", settings.user());
-        p.setProperty("database.password", settings.password());
+        p.setProperty("database.password", settings.password().value());
         p.setProperty("database.server.id", String.valueOf(settings.replicaId()));
+        p.setProperty("driver." + SessionSettings.PROPERTY, SessionSettings.forCapture());
         setTls(p, settings.tls());
         p.setProperty(
                 "connect.timeout.ms", String.valueOf(settings.connectTimeout().toMillis()));

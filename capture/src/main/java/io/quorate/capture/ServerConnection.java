@@ -5,6 +5,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OwnedGtids;
 import io.quorate.core.QuorateException;
+import io.quorate.core.SessionSettings;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -22,14 +23,15 @@ final class ServerConnection {
         String timeout = String.valueOf(settings.connectTimeout().toMillis());
         Properties p = new Properties();
         p.setProperty("user", settings.user());
-        p.setProperty("password", settings.password());
         p.putAll(settings.tls().driverProperties());
         p.setProperty("connectTimeout", timeout);
         p.setProperty("socketTimeout", socketTimeoutMillis(settings));
         p.setProperty("tcpKeepAlive", "true");
-        // It is idle as long as there is no new table. Whoever holds a lock may be waiting for this capture.
-        p.setProperty("sessionVariables", "wait_timeout=31536000,lock_wait_timeout=1,innodb_lock_wait_timeout=1");
-        return DriverManager.getConnection("jdbc:mysql://" + settings.host() + ":" + settings.port() + "/", p);
+        p.setProperty(SessionSettings.PROPERTY, SessionSettings.forCapture());
+        return settings.password().login(password -> {
+            p.setProperty("password", password);
+            return DriverManager.getConnection("jdbc:mysql://" + settings.host() + ":" + settings.port() + "/", p);
+        });
     }
 
     /** How long any answer may take, for the driver. */

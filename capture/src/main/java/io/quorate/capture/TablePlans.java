@@ -101,7 +101,9 @@ final class TablePlans {
             return definitions.areNumberedAlike(name, numbering);
         } catch (SQLException e) {
             throw new QuorateException(
-                    ErrorCode.SERVER_UNREACHABLE, "can't read the keys of " + name.schema() + "." + name.table(), e);
+                    ErrorCode.SERVER_UNREACHABLE,
+                    "can't read the keys of " + name.schema() + "." + name.table() + ": " + e.getMessage(),
+                    e);
         }
     }
 
@@ -164,7 +166,9 @@ final class TablePlans {
             return plan;
         } catch (SQLException e) {
             throw new QuorateException(
-                    ErrorCode.SERVER_UNREACHABLE, "can't read the keys of " + map.schema + "." + map.table, e);
+                    ErrorCode.SERVER_UNREACHABLE,
+                    "can't read the keys of " + map.schema + "." + map.table + ": " + e.getMessage(),
+                    e);
         }
     }
 }

@@ -8,6 +8,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.SessionSettings;
 import io.quorate.core.binlog.Bytes;
 import java.io.EOFException;
 import java.io.IOException;
@@ -73,6 +74,7 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
         newClient.registerEventListener(this);
         newClient.registerLifecycleListener(this);
         newClient.setSocketFactory(this::connecting);
+        newClient.setNetWriteTimeout(SessionSettings.NET_SECONDS);
         BinlogTls.apply(settings, newClient);
     }
 

@@ -16,6 +16,7 @@ import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnOrder;
 import io.quorate.core.OwnRegister;
 import io.quorate.core.ProposalWindow;
+import io.quorate.core.ServerPassword;
 import io.quorate.core.ServerTls;
 import io.quorate.core.Spool;
 import io.quorate.core.TotalOrder;
@@ -46,6 +47,7 @@ final class Capturing implements AutoCloseable {
     record Ports(
             NodeProperties properties,
             ServerTls tls,
+            ServerPassword password,
             String incarnation,
             OwnOrder own,
             TotalOrder order,
@@ -226,7 +228,7 @@ final class Capturing implements AutoCloseable {
                         mysql.host(),
                         mysql.port(),
                         mysql.user(),
-                        mysql.secret(),
+                        ports.password(),
                         server,
                         0x4000_0000L | (mixed & 0x3fff_ffffL))
                 .with(

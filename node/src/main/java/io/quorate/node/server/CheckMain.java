@@ -2,6 +2,7 @@
 package io.quorate.node.server;
 
 import io.quorate.core.FromOutside;
+import io.quorate.core.SessionSettings;
 import io.quorate.node.server.ServerCheck.Finding;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -64,6 +65,7 @@ public final class CheckMain {
         properties.setProperty("user", user);
         properties.setProperty("password", System.getenv().getOrDefault(PASSWORD, ""));
         properties.setProperty("connectTimeout", "5000");
+        properties.setProperty(SessionSettings.PROPERTY, SessionSettings.forAnyAccount());
         properties.putAll(tls.tls().driverProperties());
         try (Connection connection = DriverManager.getConnection("jdbc:mysql://" + address + "/", properties)) {
             List<Finding> wrong = ServerCheck.findingsOfNew(connection);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.server;
 
+import io.quorate.core.SessionSettings;
 import io.quorate.node.thread.MonotonicClock;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -107,7 +108,7 @@ final class ClientWrites {
                 }
                 throw e;
             } finally {
-                statement.execute("SET SESSION lock_wait_timeout = DEFAULT");
+                statement.execute("SET SESSION lock_wait_timeout = " + SessionSettings.LOCK_WAIT_SECONDS);
             }
         }
     }

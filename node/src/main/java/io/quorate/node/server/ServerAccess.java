@@ -5,12 +5,15 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.quorate.applier.ApplierDataSource;
 import io.quorate.applier.PositionTable;
 import io.quorate.applier.PositionTable.Position;
+import io.quorate.applier.ServerDataSource;
 import io.quorate.applier.StaleSessions;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.core.ServerPassword;
 import io.quorate.core.ServerTls;
+import io.quorate.core.SessionSettings;
 import io.quorate.core.TableName;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.sst.stream.RowLoader;
@@ -22,7 +25,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.CertificateException;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -48,11 +50,16 @@ public final class ServerAccess implements AutoCloseable {
                     + " WHERE VARIABLE_NAME = 'Uptime'";
 
     private final String account;
-    private final String url;
     private final String user;
-    private final String password;
+    private final String passwordWayOut;
+    private final ServerPassword password;
     private final ServerTls tls;
     private final HikariDataSource pool = new HikariDataSource();
+    /** Of whatever account. */
+    private final DataSource anybodys;
+
+    private final DataSource alone;
+    private final DataSource loading;
     private final DataSource workers;
     private final ClientWrites clientWrites;
 
@@ -66,24 +73,46 @@ public final class ServerAccess implements AutoCloseable {
                 properties.commitTimeout());
         this.account = mysql.user() + "@" + mysql.host() + ":" + mysql.port();
         this.user = mysql.user();
-        this.password = mysql.secret();
+        this.passwordWayOut = mysql.passwordFile().isEmpty()
+                ? "quorate.mysql.password says, and it is read when the service starts"
+                : mysql.passwordFile() + " has, and the file is read again at each attempt";
+        this.password = new ServerPassword(mysql::secret);
         this.tls = tls;
-        StringBuilder text = new StringBuilder("jdbc:mysql://" + mysql.host() + ":" + mysql.port()
-                + "/?connectTimeout=3000&sessionVariables=autocommit%3D1");
-        tls.driverProperties().forEach((name, value) -> text.append('&')
+        StringBuilder url =
+                new StringBuilder("jdbc:mysql://" + mysql.host() + ":" + mysql.port() + "/?connectTimeout=3000");
+        tls.driverProperties().forEach((name, value) -> url.append('&')
                 .append(name)
                 .append('=')
                 .append(URLEncoder.encode(value, StandardCharsets.UTF_8)));
-        this.url = text.toString();
-        this.workers = ApplierDataSource.of(url, mysql.user(), password);
+        this.anybodys = source(url, "", SessionSettings.forAnyAccount());
+        this.alone = source(url, "", SessionSettings.forService());
+        this.loading = source(
+                url,
+                "&" + RowLoader.CONNECTION_PARAMETER + "&connectionAttributes=" + StaleSessions.ATTRIBUTE + ":"
+                        + StaleSessions.ROLE,
+                SessionSettings.forService());
+        this.workers = ApplierDataSource.of(url.toString(), mysql.user(), password);
         pool.setPoolName("quorate-server");
-        pool.setJdbcUrl(url + "&socketTimeout=20000");
-        pool.setUsername(mysql.user());
-        pool.setPassword(password);
+        // It has to get as far as being asked what its account lacks.
+        pool.setDataSource(source(url, "&socketTimeout=20000", SessionSettings.forAnyAccount()));
         pool.setMaximumPoolSize(2);
         pool.setMinimumIdle(0);
         pool.setConnectionTimeout(4000);
         pool.setInitializationFailTimeout(-1);
+    }
+
+    private DataSource source(CharSequence url, String more, String sessionSettings) {
+        try {
+            return new ServerDataSource(url + more, user, password, sessionSettings);
+        } catch (SQLException e) {
+            // The parameters may have passwords.
+            throw new QuorateException(ErrorCode.CONFIGURATION, "no connections to " + account + " can be made", e);
+        }
+    }
+
+    /** The password of the service's account. */
+    ServerPassword password() {
+        return password;
     }
 
     /** How connections to the server are encrypted. */
@@ -108,21 +137,27 @@ public final class ServerAccess implements AutoCloseable {
      * Opens a connection outside the pool, which may be used as long as necessary. Fails at once where nobody listens.
      */
     public Connection connectAlone() throws SQLException {
-        return DriverManager.getConnection(url, user, password);
+        return alone.getConnection();
     }
 
     /** A connection of another account, which need not be one of the service's. */
     public Connection connectAs(String name, String secret, Duration limit) throws SQLException {
-        Connection connection = DriverManager.getConnection(url, name, secret);
-        connection.setNetworkTimeout(Runnable::run, (int) limit.toMillis());
-        return connection;
+        return limited(anybodys.getConnection(name, secret), limit);
     }
 
     /** As above, but stops waiting for an answer of the server after {@code limit}. */
     public Connection connectAlone(Duration limit) throws SQLException {
-        Connection connection = connectAlone();
-        connection.setNetworkTimeout(Runnable::run, (int) limit.toMillis());
-        return connection;
+        return limited(connectAlone(), limit);
+    }
+
+    private static Connection limited(Connection connection, Duration limit) throws SQLException {
+        try {
+            connection.setNetworkTimeout(Runnable::run, (int) limit.toMillis());
+            return connection;
+        } catch (SQLException | RuntimeException e) {
+            connection.close();
+            throw e;
+        }
     }
 
     /** Whether nobody takes connections there: mysqld is being stopped, or is gone. */
@@ -140,11 +175,7 @@ public final class ServerAccess implements AutoCloseable {
      * next one does.
      */
     public Connection connectToLoad() throws SQLException {
-        return DriverManager.getConnection(
-                url + "&" + RowLoader.CONNECTION_PARAMETER + "&connectionAttributes=" + StaleSessions.ATTRIBUTE + ":"
-                        + StaleSessions.ROLE,
-                user,
-                password);
+        return loading.getConnection();
     }
 
     /** Connections for the applier's workers, which keep them. */
@@ -431,7 +462,11 @@ public final class ServerAccess implements AutoCloseable {
     }
 
     public QuorateException unreachable(SQLException e) {
-        return unreachable(account, e);
+        QuorateException named = unreachable(account, e);
+        return e.getErrorCode() != ServerPassword.ACCESS_DENIED
+                ? named
+                : new QuorateException(
+                        named.code(), named.detail() + "; the password is what " + passwordWayOut, named.getCause());
     }
 
     /** @param account with which the server was called */

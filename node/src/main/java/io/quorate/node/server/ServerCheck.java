@@ -4,6 +4,7 @@ package io.quorate.node.server;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.core.SessionSettings;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Checks a MySQL server's version, settings and grants before anything relies on them. Finds everything that is wrong
@@ -92,8 +94,8 @@ final class ServerCheck {
      * What a server has recorded and how it records, which may change while it runs.
      *
      * @param executed the GTIDs that it has executed
-     * @param isWhole whether it records what clients commit in the form in which it is read; what is committed
-     *     otherwise is on this server only
+     * @param isWhole whether it records what clients commit in the form in which it is read, and takes what is applied;
+     *     what is committed otherwise is on this server only
      * @param started as {@link ServerAccess#started}
      */
     record Recording(GtidSet executed, boolean isWhole, long started) {}
@@ -103,7 +105,8 @@ final class ServerCheck {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_executed, @@GLOBAL.gtid_mode = 'ON'"
                         + " AND @@GLOBAL.binlog_format = 'ROW' AND @@GLOBAL.binlog_row_image = 'FULL'"
-                        + " AND @@GLOBAL.binlog_row_metadata = 'FULL', (" + ServerAccess.STARTED + ")")) {
+                        + " AND @@GLOBAL.binlog_row_metadata = 'FULL' AND NOT @@GLOBAL.super_read_only, ("
+                        + ServerAccess.STARTED + ")")) {
             row.next();
             return new Recording(GtidSet.parse(row.getString(1)), row.getBoolean(2), row.getLong(3));
         }
@@ -154,6 +157,7 @@ final class ServerCheck {
                 findings.add(new Finding(
                         "super_read_only is ON, so nothing can be applied", "SET PERSIST super_read_only = OFF;"));
             }
+            checkLimits(statement, variables, findings);
             checkFilters(statement, variables.get("version"), findings);
             checkGrants(statement, findings);
         }
@@ -189,6 +193,30 @@ final class ServerCheck {
 
     private static long version(int major, int minor, int patch) {
         return major * 1_000_000L + minor * 1000L + patch;
+    }
+
+    /** Asks as the binlog's client does, whose session is as the global variables say. */
+    private static void checkLimits(Statement statement, Map<String, String> variables, List<Finding> findings)
+            throws SQLException {
+        statement.execute(SessionSettings.asLimitedAsAny());
+        boolean answered;
+        try (ResultSet row = statement.executeQuery("SHOW GLOBAL VARIABLES LIKE 'binlog_checksum'")) {
+            answered = row.next();
+        } catch (SQLException e) {
+            answered = false;
+        } finally {
+            statement.execute(SessionSettings.limitedNoMore());
+        }
+        if (!answered) {
+            findings.add(new Finding(
+                    "the server doesn't answer whoever asks to read the binlog: "
+                            + SessionSettings.LIMITS.stream()
+                                    .map(name -> name + " is " + variables.get(name))
+                                    .collect(Collectors.joining(", ")),
+                    SessionSettings.LIMITS.stream()
+                            .map(name -> "SET PERSIST " + name + " = DEFAULT;")
+                            .collect(Collectors.joining(" "))));
+        }
     }
 
     private static void checkFilters(Statement statement, String version, List<Finding> findings) {

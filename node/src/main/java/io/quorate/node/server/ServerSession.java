@@ -11,7 +11,6 @@ import io.quorate.certification.OrderedStream;
 import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.OwnWrites;
-import io.quorate.core.ServerTls;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
 import io.quorate.node.config.NodeProperties;
@@ -64,9 +63,18 @@ public final class ServerSession implements AutoCloseable {
             return new Applying.Ports(properties, incarnation, cache, progress, traces, events);
         }
 
-        private Capturing.Ports capturing(ServerTls tls) {
+        private Capturing.Ports capturing(ServerAccess access) {
             return new Capturing.Ports(
-                    properties, tls, incarnation, stream, order, traces, events, faults, cache.spool());
+                    properties,
+                    access.tls(),
+                    access.password(),
+                    incarnation,
+                    stream,
+                    order,
+                    traces,
+                    events,
+                    faults,
+                    cache.spool());
         }
 
         private Voting voting(UUID server) {
@@ -186,7 +194,7 @@ public final class ServerSession implements AutoCloseable {
     /** Makes a register hear of the order. What is captured from now on goes through this register. */
     private SharedOwnWrites attach(OwnWrites own) throws IOException, InterruptedException {
         SharedOwnWrites register = new SharedOwnWrites(own);
-        Capturing next = new Capturing(ports.capturing(access.tls()), identity, register, gate(), this::appliedSeqno);
+        Capturing next = new Capturing(ports.capturing(access), identity, register, gate(), this::appliedSeqno);
         capturing = next;
         next.attach();
         return register;
