@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quorate.cli.CertificateAuthority;
 import io.quorate.core.NodeState;
 import io.quorate.sandbox.MySqlServer;
+import io.quorate.sandbox.SandboxException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -187,6 +188,40 @@ class ServerAccountIT {
             assertThat(node.state()).isEqualTo(NodeState.SYNCED);
         } finally {
             node.stop();
+        }
+    }
+
+    /** Sessions that are open go on with the former one. */
+    @Test
+    void aPasswordThatIsChangedIsReadAgain() throws Exception {
+        account("GRANT ALL ON *.* TO quorate@localhost WITH GRANT OPTION", "NONE");
+        Node node = start(Map.of(), authority);
+        try {
+            LocalNode.awaitState(node, NodeState.SYNCED);
+            mysql.execute("ALTER USER quorate@localhost IDENTIFIED BY 'another one'");
+            endSessions();
+            Path file = directory.resolve("password");
+            awaitReason(node, "Access denied", "QRT-1002", file + " has, and the file is read again");
+            Files.writeString(file, "another one\n");
+            LocalNode.awaitState(node, NodeState.SYNCED);
+            long before = node.stream.lastOrdered();
+            mysql.execute("CREATE DATABASE changed", "DROP DATABASE changed");
+            while (node.stream.lastOrdered() < before + 2) {
+                Thread.sleep(20);
+            }
+        } finally {
+            node.stop();
+        }
+    }
+
+    private static void endSessions() {
+        for (List<String> session : mysql.query(
+                "SELECT PROCESSLIST_ID FROM performance_schema.threads WHERE PROCESSLIST_USER = 'quorate'")) {
+            try {
+                mysql.execute("KILL " + session.get(0));
+            } catch (SandboxException e) {
+                assertThat(e).hasMessageContaining("Unknown thread id");
+            }
         }
     }
 }
