@@ -164,6 +164,11 @@ public final class Certifier {
         return votes.isVoid(seqno);
     }
 
+    /** Seqnos of the definitions of which it is open whether they stand, and of what was built on them. */
+    public long[] unsettled() {
+        return votes.unsettled();
+    }
+
     /** The seqno of the last verdict that a definition is void, 0 when there was none. */
     public long lastVoid() {
         return votes.lastVoid();

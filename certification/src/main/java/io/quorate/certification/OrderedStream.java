@@ -247,6 +247,19 @@ public class OrderedStream implements OrderListener, OwnOrder {
         return null;
     }
 
+    /** Whether it has passed and may turn out void: as a definition on which servers vote, or as built on one. */
+    public boolean isUnsettled(Gtid gtid) throws IOException, InterruptedException {
+        for (long seqno : ask(Certifier::unsettled)) {
+            if (seqno >= cache.first() && seqno <= cache.last()) {
+                Certified passed = cached(seqno);
+                if (passed != null && passed.writeSet().gtid().equals(gtid)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     private Certified cached(long seqno) throws IOException, InterruptedException {
         try (WriteSetLog.Cursor cursor = cache.read(seqno)) {
             return cursor.next(Duration.ZERO);
@@ -296,11 +309,12 @@ public class OrderedStream implements OrderListener, OwnOrder {
             own = self == null ? null : received.positions().get(self);
             proposer = null;
             register = null;
+            // Before it is said to be ordered, as with what comes one by one.
+            failures.lookBack(received.lastSeqno());
             lastOrdered = received.lastSeqno();
             lastVoid = received.lastVoid();
             cachedBefore = cache.last();
         }
-        failures.lookBack(lastOrdered);
     }
 
     @Override

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.stream.LongStream;
 
 /**
  * What becomes of a definition that some servers took and others refuse. Galera asks the same question since 4.0 (its
@@ -311,6 +312,14 @@ final class Votes {
     /** The seqnos of what is void with this definition. */
     long[] builtOn(long definition) {
         return voids.get(definition).built();
+    }
+
+    /** Seqnos of the definitions that may turn out void, and of what was built on them. */
+    long[] unsettled() {
+        return open.values().stream()
+                .flatMapToLong(definition ->
+                        LongStream.concat(LongStream.of(definition.seqno), LongStream.of(definition.built())))
+                .toArray();
     }
 
     /** The seqno of the last verdict that a definition is void, 0 when there was none. */

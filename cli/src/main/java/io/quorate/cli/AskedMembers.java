@@ -52,12 +52,17 @@ record AskedMembers(AskedNode node, String body, MembersAnswer answer) {
         if (nodes.json()) {
             out.println(asked.body);
         } else {
-            out.println(asked.health().sentence());
+            out.println(asked.sentence());
             out.println();
             rest.accept(asked);
         }
         out.flush();
         return asked.health().level().ordinal();
+    }
+
+    /** How the cluster stands. */
+    String sentence() {
+        return health().sentence();
     }
 
     private ClusterHealth health() {

@@ -28,6 +28,9 @@ final class DrainCommand implements Callable<Integer> {
     @Option(names = "--end", description = "let clients connect again")
     private boolean end;
 
+    @Option(names = "--force", description = "also where no other server is open to clients: then nobody can write")
+    private boolean force;
+
     @Override
     public Integer call() {
         AskedNode host = nodes.only("be drained");
@@ -35,7 +38,7 @@ final class DrainCommand implements Callable<Integer> {
             Draining.end(host);
             spec.commandLine().getOut().println("clients can connect again");
         } else {
-            Draining.drain(host);
+            Draining.drain(host, force);
             spec.commandLine().getOut().println("drained: mysqld may be stopped");
         }
         return 0;

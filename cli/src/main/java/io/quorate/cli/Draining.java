@@ -17,16 +17,20 @@ public final class Draining {
      *
      * @param node whose server it is
      * @param limit how long it waits for that
+     * @param force also where no other server is open to clients
      * @throws CommandException with the node's own words when not everything is decided by then
      * @throws java.io.UncheckedIOException when no node answers there
      */
-    public static void drain(AskedNode node, Duration limit) {
-        node.post(PATH, Map.of("seconds", Long.toString(limit.toSeconds())), limit.plus(MORE));
+    public static void drain(AskedNode node, Duration limit, boolean force) {
+        node.post(
+                PATH,
+                Map.of("seconds", Long.toString(limit.toSeconds()), "force", Boolean.toString(force)),
+                limit.plus(MORE));
     }
 
     /** As above, with the node's own limit. */
-    static void drain(AskedNode node) {
-        node.post(PATH, Map.of());
+    static void drain(AskedNode node, boolean force) {
+        node.post(PATH, Map.of("force", Boolean.toString(force)));
     }
 
     /** Lets clients connect again. */

@@ -14,10 +14,11 @@ public final class Membership {
      *
      * @param node any member
      * @param member name of the member to be taken out
+     * @param force also where nobody could write without it
      * @throws CommandException with the node's own words when it refuses
      */
-    public static void leave(AskedNode node, String member) {
-        node.post(PATH, Map.of("action", "leave", "member", member));
+    public static void leave(AskedNode node, String member, boolean force) {
+        node.post(PATH, Map.of("action", "leave", "member", member, "force", Boolean.toString(force)));
     }
 
     /**

@@ -325,24 +325,28 @@ class CommandsTest {
     @Test
     void tellsWhyANodeRefusesInItsOwnWords() {
         n1.refuses("members", "n9 is no member");
+        n1.answers("members", members("SYNCED", "SYNCED", "SYNCED"));
         assertThat(run("leave", "n9")).isEqualTo(1);
         assertThat(err.toString()).contains("n9 is no member");
-        assertThat(n1.posted()).singleElement().asString().contains("\"leave\"", "\"n9\"");
+        assertThat(n1.posted()).singleElement().asString().contains("\"leave\"", "\"n9\"", "\"force\":\"false\"");
+        assertThat(run("leave", "n2", "--force")).isEqualTo(1);
+        assertThat(n1.posted().get(1)).contains("\"n2\"", "\"force\":\"true\"");
+        assertThat(printed()).as("what is").contains("the members are n1", "All 3 members are up");
     }
 
     @Test
     void hasAMemberLead() {
-        n1.answers("members", "{}");
+        n1.answers("members", members("SYNCED", "SYNCED", "SYNCED").replace("leader\":\"n1", "leader\":\"n2"));
         assertThat(run("lead", "n2")).isZero();
         assertThat(n1.posted()).singleElement().asString().contains("\"lead\"", "\"n2\"");
     }
 
     @Test
     void drainsANodeAndSaysWhatIsStillOpenAtTheLimit() {
-        Draining.drain(local.running(null).get(0), Duration.ofSeconds(7));
-        assertThat(n1.posted()).containsExactly("{\"seconds\":\"7\"}");
+        Draining.drain(local.running(null).get(0), Duration.ofSeconds(7), false);
+        assertThat(n1.posted()).singleElement().asString().contains("\"seconds\":\"7\"", "\"force\":\"false\"");
         n1.refuses("drain", "not everything is decided");
-        assertThatThrownBy(() -> Draining.drain(local.running(null).get(0), Duration.ofSeconds(7)))
+        assertThatThrownBy(() -> Draining.drain(local.running(null).get(0), Duration.ofSeconds(7), false))
                 .isInstanceOf(CommandException.class)
                 .hasMessage("not everything is decided");
         assertThat(run("drain", "--http", n1.address())).isEqualTo(1);
@@ -350,12 +354,26 @@ class CommandsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"join", "desync", "resync"})
+    @ValueSource(strings = {"desync", "resync"})
     void hasANodeChangeItsMembership(String action) {
         assertThat(run(action)).isEqualTo(1);
         assertThat(err.toString()).contains("which node?");
         assertThat(run(action, "--http", n1.address())).isZero();
         assertThat(n1.posted()).containsExactly("{\"action\":\"" + action + "\"}");
+    }
+
+    @Test
+    void saysWhetherANodeThatWasToldToJoinIsIn() {
+        String self = "{\"name\":\"n1\",\"state\":\"%s\",\"primaryComponent\":%s,\"reason\":\"%s\"}";
+        n1.answers("cluster/self", self.formatted("JOINER", false, "n2: nobody has admitted it"));
+        n1.answers("members", "{\"node\":\"n1\",\"members\":[]}");
+        assertThat(run("join", "--wait=0", "--http", n1.address())).isEqualTo(2);
+        assertThat(printed()).contains("n1 asks, and is NO MEMBER YET: it is JOINER, n2: nobody has admitted it");
+        n1.answers("cluster/self", self.formatted("SYNCED", true, ""));
+        n1.answers("members", members("SYNCED", "SYNCED", "SYNCED"));
+        assertThat(run("join", "--http", n1.address())).isZero();
+        assertThat(printed()).endsWith("n1 is a member and SYNCED\n");
+        assertThat(n1.posted()).containsExactly("{\"action\":\"join\"}", "{\"action\":\"join\"}");
     }
 
     @Test

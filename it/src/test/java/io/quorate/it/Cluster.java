@@ -246,7 +246,7 @@ final class Cluster implements AutoCloseable {
 
     /** Empties a node's server of clients, as an operator does before it is stopped. */
     void drain(int node) {
-        Draining.drain(node(node).asked(), DRAIN_LIMIT);
+        Draining.drain(node(node).asked(), DRAIN_LIMIT, false);
     }
 
     void stopService(int node) {

@@ -100,6 +100,37 @@ class ConflictIT {
                     .as("n%d, seed %d", node, seed)
                     .isEmpty();
         }
+        assertThatOutcomesAreTrue();
+    }
+
+    /** Also at a node that came by a copy, which doesn't have what failed before. */
+    private static void assertThatOutcomesAreTrue() throws Exception {
+        JsonNode list = JsonMapper.shared().readTree(cluster.http(1, "/actuator/conflicts?limit=10000"));
+        JsonNode conflict = list.get("conflicts")
+                .valueStream()
+                .filter(c -> c.get("verdict").asString().equals("CONFLICT")
+                        && c.get("winner").isString())
+                .findFirst()
+                .orElseThrow();
+        String lost = conflict.get("loser").asString();
+        String won = conflict.get("winner").asString();
+        Set<String> outcomes = new TreeSet<>();
+        for (int node = 1; node <= 3; node++) {
+            assertThat(outcome(node, lost)).as("n%d", node).isEqualTo("UNDONE");
+            outcomes.add(outcome(node, won));
+        }
+        // One that was killed may have received what it missed from a cache that doesn't reach back so far.
+        assertThat(outcomes).contains("ORDERED").doesNotContain("UNDONE");
+        cluster.add();
+        assertThat(outcome(4, lost)).isIn("UNDONE", "UNKNOWN");
+        assertThat(outcome(4, won)).isIn("ORDERED", "UNKNOWN");
+    }
+
+    private static String outcome(int node, String gtid) throws Exception {
+        return JsonMapper.shared()
+                .readTree(cluster.http(node, "/actuator/outcome/" + gtid))
+                .get("outcome")
+                .asString();
     }
 
     /**

@@ -150,6 +150,13 @@ class CrashIT {
         String second = runEvents(left).get(0);
         assertThat(cluster.restart(runner)).isTrue();
         cluster.awaitQuery(runner, "SELECT @@event_scheduler", "OFF");
+        for (int node : cluster.servers()) {
+            assertThat(cluster.mysql(node)
+                            .queryOne("SELECT VARIABLE_VALUE FROM performance_schema.persisted_variables"
+                                    + " WHERE VARIABLE_NAME = 'event_scheduler'"))
+                    .as("what mysqld of n%d starts with", node)
+                    .isEqualTo("OFF");
+        }
         cluster.mysql(runner).execute("DROP EVENT load_test.each");
         cluster.assertConverged(runner);
         assertThat(runEvents(cluster.servers())).as("it stays where it is").containsExactly(second);

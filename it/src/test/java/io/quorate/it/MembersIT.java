@@ -270,6 +270,9 @@ class MembersIT {
             try (Connection app = cluster.app(1);
                     Statement client = app.createStatement()) {
                 Cluster.executeWhenWritable(client, "INSERT INTO load_test.steady VALUES (200, 1)");
+                assertThat(cluster.post(1, "/actuator/members", "{\"action\":\"leave\",\"member\":\"n2\"}"))
+                        .contains("\"done\":false", "without n2 NOBODY COULD WRITE");
+                client.execute("INSERT INTO load_test.steady VALUES (200, 2)");
             }
         }
         assertThat(cluster.restart(3)).isTrue();
@@ -301,6 +304,8 @@ class MembersIT {
         assertThat(askToForce(1)).as("it is alone already").contains("nothing has to be forced");
         cluster.awaitState(1, "SYNCED");
         cluster.mysql(1).execute("INSERT INTO load_test.t VALUES (1)");
+        assertThat(cluster.post(1, "/actuator/drain", "{}"))
+                .contains("\"done\":false", "without the server of n1 NOBODY COULD WRITE");
         cluster.startAgain();
         cluster.mysql(3).execute("INSERT INTO load_test.t VALUES (2)");
         Load.assertNothingLost(cluster, acknowledged, seed);

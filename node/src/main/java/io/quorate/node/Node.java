@@ -96,6 +96,7 @@ class Node implements SmartLifecycle, AutoCloseable {
                 stream.self(home.identity().server());
             }
             conflicts.lookBack(stream.lastOrdered());
+            conflicts.begin(stream);
             loop = opened.add(new NodeLoop(kind.machine(), events::look, events::stateChanged, faults::loopEnded));
 
             // The other nodes, and the order.

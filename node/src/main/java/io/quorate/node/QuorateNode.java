@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.node.config.CommandVariables;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.conflict.LogMain;
 import io.quorate.node.server.CheckMain;
@@ -35,7 +36,9 @@ public class QuorateNode {
         forgetAddressesSoon();
         endWithoutMemory();
         try {
-            SpringApplication.run(QuorateNode.class, args);
+            SpringApplication service = new SpringApplication(QuorateNode.class);
+            service.addInitializers(context -> CommandVariables.hide(context.getEnvironment()));
+            service.run(args);
         } catch (RuntimeException | Error e) {
             // Spring Boot has reported it.
             System.exit(1);

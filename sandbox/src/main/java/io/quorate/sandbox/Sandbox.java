@@ -453,7 +453,7 @@ public final class Sandbox {
                 .map(SandboxNode::asked)
                 .findFirst()
                 .orElseThrow(() -> new SandboxException("no other node runs; " + node.name() + " is all there is"));
-        Membership.leave(by, node.name());
+        Membership.leave(by, node.name(), false);
         progress.accept(node.name() + " has left the cluster");
     }
 

@@ -125,7 +125,7 @@ public final class SandboxNode {
     void drain() {
         if (hasServer() && service.isAlive()) {
             try {
-                Draining.drain(asked(), DRAIN_LIMIT);
+                Draining.drain(asked(), DRAIN_LIMIT, true);
             } catch (CommandException | UncheckedIOException e) {
                 // It doesn't answer, or the order doesn't: it can't do anything for its clients.
             }

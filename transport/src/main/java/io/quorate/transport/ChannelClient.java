@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * This node's end of the channel to one peer. It is opened when first needed, and opened again after a failure, but not
@@ -63,6 +64,9 @@ final class ChannelClient implements AutoCloseable {
     private final LoggedOnce warnings;
     private final long answerNanosMax;
     private final LongAdder connects = new LongAdder();
+
+    /** Why the peer doesn't let this node in; null when it does, and when it doesn't answer. */
+    private volatile @Nullable String refusal;
 
     /** Null while there is a connection. */
     private volatile Broken broken = new Broken(System.nanoTime(), "not connected yet");
@@ -149,6 +153,12 @@ final class ChannelClient implements AutoCloseable {
                 connect();
             }
         });
+    }
+
+    /** Why the peer doesn't let this node in; null when it does, and when it doesn't answer. */
+    @Nullable
+    String refusal() {
+        return refusal;
     }
 
     /** What keeps frames from the peer; null while there is a connection. */
@@ -250,6 +260,7 @@ final class ChannelClient implements AutoCloseable {
             return;
         }
         state = State.CLOSED;
+        refusal = null;
         Broken before = broken;
         broken = new Broken(before == null ? System.nanoTime() : before.sinceNanos, why);
         retryAtNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(backoffMillis);
@@ -307,6 +318,7 @@ final class ChannelClient implements AutoCloseable {
         private void welcome() {
             state = State.READY;
             broken = null;
+            refusal = null;
             backoffMillis = BACKOFF_MILLIS_MIN;
             warnings.mended(peer.name(), "Connected with " + peer.name());
             while (!waiting.isEmpty()) {
@@ -324,6 +336,7 @@ final class ChannelClient implements AutoCloseable {
             warnings.warn(peer.name(), message);
             backoffMillis = BACKOFF_MILLIS_MAX;
             disconnected(message);
+            ChannelClient.this.refusal = message;
             if (code == ErrorCode.FORMER_LIFE) {
                 former.accept(refusal.reason());
             }

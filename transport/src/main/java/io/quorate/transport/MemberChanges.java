@@ -8,7 +8,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +24,8 @@ import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
+import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;
+import org.apache.ratis.protocol.exceptions.NotLeaderException;
 import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
 import org.apache.ratis.protocol.exceptions.SetConfigurationException;
 import org.apache.ratis.protocol.exceptions.TransferLeadershipException;
@@ -36,14 +40,67 @@ final class MemberChanges {
     private static final Logger LOG = LoggerFactory.getLogger(MemberChanges.class);
     private static final int MEMBERS_MAX = 9;
 
+    private static final long LOOK_MILLIS = 20;
+
     private final RaftServer server;
     private final RaftServer.Division division;
+    private final Duration answerMax;
     private final ClientId client = ClientId.randomId();
     private final AtomicLong calls = new AtomicLong();
 
-    MemberChanges(RaftServer server, RaftServer.Division division) {
+    /** @param answerMax a member that doesn't answer within this time is away */
+    MemberChanges(RaftServer server, RaftServer.Division division, Duration answerMax) {
         this.server = server;
         this.division = division;
+        this.answerMax = answerMax;
+    }
+
+    /**
+     * Takes a member out.
+     *
+     * @param force does so also where that ends the majority
+     */
+    CompletableFuture<Void> remove(String name, boolean force) {
+        String refusal = force || !division.getInfo().isLeader() ? null : notSpared(name);
+        return refusal == null
+                ? change(with -> with.removeIf(peer -> peer.name().equals(name)))
+                : CompletableFuture.failedFuture(new QuorateException(ErrorCode.ORDER_INTERRUPTED, refusal));
+    }
+
+    /** Why that member can't be taken out, by what the others answer from now on; null when it can. */
+    private @Nullable String notSpared(String name) {
+        List<String> members = Membership.fromRaft(division.getRaftConf().getCurrentPeers()).stream()
+                .map(Peer::name)
+                .toList();
+        long began = System.nanoTime();
+        while (true) {
+            long nanos = System.nanoTime() - began;
+            String refusal = MajorityCheck.refusal(name, members, answeredWithin(nanos));
+            if (refusal == null || nanos > answerMax.toNanos()) {
+                return refusal;
+            }
+            try {
+                Thread.sleep(LOOK_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return refusal;
+            }
+        }
+    }
+
+    /** This node, as the leader, and the members that have answered it lately. */
+    private Set<String> answeredWithin(long nanos) {
+        Set<String> names = new HashSet<>();
+        names.add(Membership.name(division.getId().toString()));
+        followers().stream()
+                .filter(follower -> TimeUnit.MILLISECONDS.toNanos(follower.getLastRpcElapsedTimeMs()) < nanos)
+                .forEach(follower ->
+                        names.add(Membership.name(follower.getId().getId().toStringUtf8())));
+        return names;
+    }
+
+    private List<ServerRpcProto> followers() {
+        return division.getInfo().getRoleInfoProto().getLeaderInfo().getFollowerInfoList();
     }
 
     /** @param by makes the new members from the present ones */
@@ -88,6 +145,12 @@ final class MemberChanges {
             return CompletableFuture.failedFuture(new QuorateException(
                     ErrorCode.NO_QUORUM, heir == null ? name + " is no member" : "this node does not lead"));
         }
+        if (!name.equals(Membership.name(division.getId().toString()))
+                && !answeredWithin(answerMax.toNanos()).contains(name)) {
+            // The leader would take no entries for as long as it waits for that member.
+            return CompletableFuture.failedFuture(
+                    new QuorateException(ErrorCode.ORDER_INTERRUPTED, name + " doesn't answer, so it can't lead"));
+        }
         LOG.info("asked to have {} lead", name);
         try {
             return handOver(heir, limit).handle(MemberChanges::require);
@@ -126,7 +189,10 @@ final class MemberChanges {
         if (e instanceof TransferLeadershipException) {
             return "the leadership was not handed over: " + e.getMessage();
         }
-        return "the members were not changed: " + e;
+        if (e instanceof NotLeaderException || e instanceof LeaderNotReadyException) {
+            return "this node doesn't lead any more";
+        }
+        return e.toString();
     }
 
     /**
@@ -152,7 +218,7 @@ final class MemberChanges {
 
     /** The member that it heard last; null when it has heard none. */
     private RaftPeerId heardLast() {
-        return division.getInfo().getRoleInfoProto().getLeaderInfo().getFollowerInfoList().stream()
+        return followers().stream()
                 .min(Comparator.comparingLong(ServerRpcProto::getLastRpcElapsedTimeMs))
                 .map(follower -> RaftPeerId.valueOf(follower.getId().getId()))
                 .orElse(null);

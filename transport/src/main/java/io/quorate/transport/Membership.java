@@ -14,6 +14,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Properties;
+import java.util.stream.Stream;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 
@@ -70,6 +71,14 @@ final class Membership {
     static List<Peer> fromRaft(Collection<RaftPeer> peers) {
         return peers.stream()
                 .map(Membership::fromRaft)
+                .sorted(Comparator.comparing(Peer::name))
+                .toList();
+    }
+
+    /** All of the first, and those of the second with other names, in the order of their names. */
+    static List<Peer> union(List<Peer> first, List<Peer> second) {
+        return Stream.concat(first.stream(), second.stream().filter(peer -> first.stream()
+                        .noneMatch(other -> other.name().equals(peer.name()))))
                 .sorted(Comparator.comparing(Peer::name))
                 .toList();
     }

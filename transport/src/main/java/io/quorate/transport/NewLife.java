@@ -44,7 +44,8 @@ public final class NewLife {
             return "there is a majority, led by " + quorum.leader() + "; nothing has to be forced";
         }
         if (quorum.cutOff() != null) {
-            return quorum.leader() + " leads and is heard; mend this instead: " + quorum.cutOff();
+            return (quorum.leader() == null ? "others are there" : quorum.leader() + " leads and is heard")
+                    + "; mend this instead: " + quorum.cutOff();
         }
         if (self.members == 1) {
             return "this node is the whole cluster already, and has a majority in a moment; nothing has to be forced";

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -195,6 +196,15 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
         return client == null
                 ? new Unreachable(0, name + ", which leads, is no member as far as this node knows")
                 : client.unreachable();
+    }
+
+    /** Why peers that are there don't let this node in, each in words for people. */
+    public List<String> refusals() {
+        return clients.values().stream()
+                .map(ChannelClient::refusal)
+                .filter(Objects::nonNull)
+                .sorted()
+                .toList();
     }
 
     /** A peer leads now. Connects with it, if there is no connection. */

@@ -2,6 +2,7 @@
 package io.quorate.transport;
 
 import io.quorate.core.TotalOrder.Quorum;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -11,12 +12,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.util.LifeCycle;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,6 +40,7 @@ final class QuorumWatch implements AutoCloseable {
     private final RaftServer.Division division;
     private final OrderStateMachine machine;
     private final Function<String, Unreachable> unreachable;
+    private final Supplier<List<String>> refusals;
     private final LeaderReach reach;
     private final Consumer<Quorum> changed;
     private final Runnable each;
@@ -51,6 +55,7 @@ final class QuorumWatch implements AutoCloseable {
 
     /**
      * @param unreachable says what keeps entries from that node, null when nothing does
+     * @param refusals why peers that are there don't let this node in
      * @param changed is told of each change, in order, from one thread
      * @param each is run at every tick
      * @param broken is told when this can't go on: nobody would learn that the quorum is lost
@@ -60,6 +65,7 @@ final class QuorumWatch implements AutoCloseable {
             RaftServer.Division division,
             OrderStateMachine machine,
             Function<String, Unreachable> unreachable,
+            Supplier<List<String>> refusals,
             Consumer<Quorum> changed,
             Runnable each,
             BiConsumer<String, Throwable> broken) {
@@ -67,6 +73,7 @@ final class QuorumWatch implements AutoCloseable {
         this.division = division;
         this.machine = machine;
         this.unreachable = unreachable;
+        this.refusals = refusals;
         reach = new LeaderReach(settings.timeoutMax());
         this.changed = changed;
         this.each = each;
@@ -183,7 +190,12 @@ final class QuorumWatch implements AutoCloseable {
         if (heard && machine.appliedTerm() == term) {
             return info.isLeader() ? new Quorum(true, leader, term) : reaching(leader, term);
         }
-        return without(leader, term, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - heardNanos), null);
+        return without(leader, term, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - heardNanos), refused(leader));
+    }
+
+    /** Nobody says who leads to a node that isn't let in. */
+    private @Nullable String refused(@Nullable String leader) {
+        return leader == null ? refusals.get().stream().findFirst().orElse(null) : null;
     }
 
     /** No quorum; how long it had been silent by then is said once, when it is lost. */

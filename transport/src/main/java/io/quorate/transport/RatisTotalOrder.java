@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
+import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.RaftStorage;
@@ -147,12 +148,13 @@ public final class RatisTotalOrder implements TotalOrder {
                     division,
                     machine,
                     channels::unreachable,
+                    channels::refusals,
                     listener::quorumChanged,
                     this::eachTick,
                     this::broken);
             looking = watch;
             log = new LeaderLog(division);
-            changes = new MemberChanges(server, division);
+            changes = new MemberChanges(server, division, settings.timeoutMax());
             stuckFollowers = new StuckFollowers(settings, changes, division);
             known = settings.joining() ? List.of() : settings.peers();
             submitter = new Submitter(settings, new LeaderRoute(), cause -> broken("the thread that submits", cause));
@@ -259,10 +261,15 @@ public final class RatisTotalOrder implements TotalOrder {
                 channels.malformedMessages());
     }
 
-    /** The members as this node knows them now; empty while it waits to become one. */
+    /**
+     * The members as this node knows them now; empty while it waits to become one. Whoever is being taken out is one
+     * until that is done.
+     */
     public List<TransportSettings.Peer> members() {
-        List<TransportSettings.Peer> now =
-                Membership.fromRaft(division.getRaftConf().getCurrentPeers());
+        RaftConfiguration configured = division.getRaftConf();
+        List<TransportSettings.Peer> next = Membership.fromRaft(configured.getCurrentPeers());
+        List<TransportSettings.Peer> former = Membership.fromRaft(configured.getPreviousPeers());
+        List<TransportSettings.Peer> now = Membership.union(next, former);
         if (now.isEmpty() || now.equals(known)) {
             return known;
         }
@@ -270,24 +277,40 @@ public final class RatisTotalOrder implements TotalOrder {
             if (now.equals(known)) {
                 return known;
             }
-            boolean within = now.stream().anyMatch(peer -> peer.equals(settings.selfPeer()));
-            boolean before = known.stream().anyMatch(peer -> peer.equals(settings.selfPeer()));
+            // While a change is under way, a majority of the former members may need this node.
+            boolean within = next.contains(settings.selfPeer()) || former.contains(settings.selfPeer());
+            boolean before = known.contains(settings.selfPeer());
             if (!within && !before) {
                 return known; // Others of an older configuration, which is being read again.
             }
-            LOG.info("the members are {}", now);
-            known = now;
+            LOG.info("the members are {}{}", now, former.isEmpty() ? "" : ", soon " + next);
             left = !within;
-            channels.members(now);
-            try {
-                Membership.write(settings.directory(), now, lives);
-            } catch (IOException e) {
-                LOG.warn(
-                        "The members can't be written to disk; after a restart the previous ones are asked: {}",
-                        e.toString());
-            }
+            know(now);
         }
         return now;
+    }
+
+    private void know(List<TransportSettings.Peer> members) {
+        known = members;
+        channels.members(members);
+        try {
+            Membership.write(settings.directory(), members, lives);
+        } catch (IOException e) {
+            LOG.warn(
+                    "The members can't be written to disk; after a restart the previous ones are asked: {}",
+                    e.toString());
+        }
+    }
+
+    /** Who was taken out doesn't see the entry that says so: nothing is sent to it any more. */
+    private void dismissed() {
+        synchronized (changes) {
+            if (known.contains(settings.selfPeer())) {
+                know(known.stream()
+                        .filter(peer -> !peer.equals(settings.selfPeer()))
+                        .toList());
+            }
+        }
     }
 
     /**
@@ -304,9 +327,18 @@ public final class RatisTotalOrder implements TotalOrder {
         });
     }
 
-    /** Takes a member out. Otherwise like {@link #add}. */
-    public CompletableFuture<Void> remove(String name) {
-        return changes.change(with -> with.removeIf(peer -> peer.name().equals(name)));
+    /**
+     * Takes a member out. Otherwise like {@link #add}; waits a moment for the others, to know who is there.
+     *
+     * @param force does so also where the others alone are no majority; otherwise that fails
+     */
+    public CompletableFuture<Void> remove(String name, boolean force) {
+        return changes.remove(name, force);
+    }
+
+    /** Whether a change of the members is begun and not done: it takes a majority of both, the former and the new. */
+    public boolean isChangingMembers() {
+        return !division.getRaftConf().getPreviousPeers().isEmpty();
     }
 
     /**
@@ -359,7 +391,7 @@ public final class RatisTotalOrder implements TotalOrder {
         if (closing.get() != null || !failure.compareAndSet(null, cause)) {
             return;
         }
-        if (cause.code() == ErrorCode.ORDER_TOO_FAR_BEHIND) {
+        if (cause.code() == ErrorCode.ORDER_TOO_FAR_BEHIND || cause.code() == ErrorCode.NOT_A_MEMBER) {
             LOG.info("The order stops at {}: {}", settings.self(), cause.getMessage());
         } else {
             LOG.error("The order stops at {}: {}", settings.self(), cause.getMessage(), cause);
@@ -432,6 +464,7 @@ public final class RatisTotalOrder implements TotalOrder {
     private void requireRunning() {
         ticks++;
         if (machine.dismissed()) {
+            dismissed();
             failed(new QuorateException(
                     ErrorCode.NOT_A_MEMBER,
                     "Ratis has stopped, because the others don't count this node as a member any more"));

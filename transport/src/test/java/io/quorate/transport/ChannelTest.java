@@ -72,6 +72,8 @@ class ChannelTest {
             assertThat(count("QRT-3001")).isEqualTo(4);
             assertThat(count("correct quorate.cluster or quorate.peers")).isEqualTo(4);
             assertThat(a.quorum().primary()).isFalse();
+            Nodes.await("its reason", () -> a.quorum().cutOff() != null);
+            assertThat(a.quorum().cutOff()).startsWith("QRT-3001 b at ").contains("refuses this node");
             OrderTest.assertFailsWith(a.submit(new byte[1]), ErrorCode.NO_QUORUM);
             assertThat(recorder.failures).isEmpty();
         }

@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,7 +82,7 @@ class MembershipTest {
 
             // The one that leads goes: two are left, which are a majority of two only together.
             String leaving = nodes.awaitLeader();
-            surely(() -> nodes.node(nodes.runningLeader()).remove(leaving));
+            surely(() -> nodes.node(nodes.runningLeader()).remove(leaving, false));
             Nodes.await("told", () -> nodes.recorder(leaving).failures.stream()
                     .anyMatch(f -> f.code() == ErrorCode.NOT_A_MEMBER));
             nodes.stop(leaving);
@@ -119,7 +120,48 @@ class MembershipTest {
         try (Nodes nodes = Nodes.of(directory, 3)) {
             nodes.start().awaitLeader();
             String follower = nodes.awaitFollower();
-            assertFails(nodes.node(follower).remove("n1"), ErrorCode.NO_QUORUM);
+            assertFails(nodes.node(follower).remove("n1", false), ErrorCode.NO_QUORUM);
+        }
+    }
+
+    @Test
+    void aMemberThatIsNeededStaysUnlessForced() throws Exception {
+        try (Nodes nodes = Nodes.of(directory, 3)) {
+            nodes.start().awaitLeader();
+            nodes.submitSurely("n1", "one");
+            nodes.awaitEverywhere("one");
+            String third = nodes.awaitFollower();
+            nodes.stop(third);
+            String leader = nodes.runningLeader();
+            String other = nodes.awaitFollower();
+            for (String needed : List.of(leader, other)) {
+                assertThatThrownBy(
+                                () -> nodes.node(leader).remove(needed, false).get(30, TimeUnit.SECONDS))
+                        .hasMessageContaining("without " + needed + " NOBODY COULD WRITE");
+            }
+            nodes.submitSurely(leader, "two");
+            nodes.awaitEverywhere("two");
+            assertThat(names(nodes.node(leader))).containsExactly("n1", "n2", "n3");
+
+            // Begun and not done: whoever is to go is a member as long as that is so, and goes when it is done.
+            CompletableFuture<Void> forced = nodes.node(leader).remove(other, true);
+            Nodes.await("the change is begun", () -> nodes.node(other).isChangingMembers());
+            assertThat(forced).isNotDone();
+            assertThat(names(nodes.node(other))).containsExactly("n1", "n2", "n3");
+            nodes.start(third);
+            awaitMembersAre(nodes, leader, third);
+            Nodes.await("told", () -> nodes.recorder(other).failures.stream()
+                    .anyMatch(f -> f.code() == ErrorCode.NOT_A_MEMBER));
+            nodes.submitSurely(third, "three");
+            Nodes.await(
+                    "three is ordered", () -> nodes.recorder(leader).entries().contains("three"));
+        }
+    }
+
+    private static void awaitMembersAre(Nodes nodes, String... names) {
+        List<String> sorted = Stream.of(names).sorted().toList();
+        for (String each : names) {
+            Nodes.await("members at " + each, () -> names(nodes.node(each)).equals(sorted));
         }
     }
 

@@ -56,6 +56,11 @@ public record ClusterHealth(Level level, String sentence) {
      * @param leader which node it takes for the order's leader, null when it knows none
      */
     public static ClusterHealth of(String asked, String leader, List<Member> members) {
+        return of(asked, leader, members, null);
+    }
+
+    /** @param cutOff what keeps the node asked from others that are there; null when nothing does */
+    public static ClusterHealth of(String asked, String leader, List<Member> members, String cutOff) {
         String own = members.stream()
                 .filter(member -> member.name().equals(asked))
                 .map(Member::state)
@@ -75,6 +80,12 @@ public record ClusterHealth(Level level, String sentence) {
         int all = members.size();
         int majority = all / 2 + 1;
         List<Member> missing = without(members, UP);
+        if (cutOff != null && ALONE.contains(own)) {
+            return new ClusterHealth(
+                    Level.ATTENTION,
+                    asked + " takes no part in the order, and can't tell how the others are; ask another node. "
+                            + cutOff);
+        }
         if (leader == null || ALONE.contains(own)) {
             return all - missing.size() < majority
                     ? stopped(majority + " of " + all + " members have to take part in the order: " + states(missing))

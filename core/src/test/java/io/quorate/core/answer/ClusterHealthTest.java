@@ -50,6 +50,15 @@ class ClusterHealthTest {
     }
 
     @Test
+    void aNodeThatIsNotLetInDoesNotSayThatNobodyCanWrite() {
+        assertThat(ClusterHealth.of("n1", null, members("OPEN", "ABSENT", "ABSENT"), "n2 refuses this node"))
+                .isEqualTo(new ClusterHealth(
+                        Level.ATTENTION,
+                        "n1 takes no part in the order, and can't tell how the others are; ask another node."
+                                + " n2 refuses this node"));
+    }
+
+    @Test
     void whoIsDrainedTakesNoWritesAndCountsForTheMajority() {
         Member drained = member("n2", "SYNCED", true);
         assertThat(ClusterHealth.of("n1", "n1", List.of(member("n1", "SYNCED"), drained, member("n3", "SYNCED"))))

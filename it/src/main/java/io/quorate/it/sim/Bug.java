@@ -69,6 +69,8 @@ enum Bug {
     COPY_OWN_NOT_AWAITED,
     /** A copy is brought to what its donors had applied, though their clients had committed more. */
     COPY_CUT_SHORT,
+    /** A member is taken out though a majority of the others isn't there. */
+    MAJORITY_TAKEN_OUT,
     /** A node ends a vote by its own clock. */
     CLOSED_BY_CLOCK,
     /** A ballot that was sent again counts once more. */

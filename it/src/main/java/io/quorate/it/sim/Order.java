@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.transport.MajorityCheck;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The total order, as Raft makes it of the members' logs: a leader appends, the others take over its log, and what a
@@ -226,12 +228,17 @@ final class Order {
     /** Takes a member out, if it can be spared; false when not. */
     boolean remove(Replica member) {
         boolean goes = members.size() > 2 && isPrimary(member.node) && canSpare(member.node) && leader != null;
-        if (goes) {
-            long there = members.stream().filter(r -> r != member && isThere(r)).count();
-            goes = 2 * there > members.size() - 1;
+        if (goes && !world.bugs.contains(Bug.MAJORITY_TAKEN_OUT)) {
+            Set<String> present = members.stream()
+                    .filter(Order::isThere)
+                    .map(r -> r.node.name())
+                    .collect(Collectors.toSet());
+            List<String> all = members.stream().map(r -> r.node.name()).toList();
+            goes = MajorityCheck.refusal(member.node.name(), all, present) == null;
         }
         if (goes) {
             members.remove(member);
+            World.require(hasMajority(), () -> member.node.name() + " is taken out, and nobody can order anything");
             member.leads = 0;
             member.out = true;
             heal();

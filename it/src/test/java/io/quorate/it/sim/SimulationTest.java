@@ -34,6 +34,7 @@ class SimulationTest {
             Map.entry(Bug.EARLY_ORIGIN_VOTES, 61L),
             Map.entry(Bug.VERDICT_NOT_ASKED, 3L),
             Map.entry(Bug.PASSED_OVER_UNNOTED, 43L),
+            Map.entry(Bug.MAJORITY_TAKEN_OUT, 179L),
             Map.entry(Bug.CLOSED_BY_CLOCK, 3L),
             Map.entry(Bug.VOTED_TWICE, 43L),
             Map.entry(Bug.ANSWERED_TOO_EARLY, 3L),

@@ -27,7 +27,9 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,6 +58,8 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
      */
     private static final long LOOK_MILLIS = 1000;
 
+    private static final long AWAIT_MILLIS = 10;
+
     static final int RECENT_MAX = 20;
 
     private static final int FILES = 8;
@@ -74,13 +78,21 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     /** The highest seqno that has found the queue full since the thread last looked; 0 when there was none. */
     private final AtomicLong overflowed = new AtomicLong();
 
-    private final OwnedThread thread;
+    private final JournalReach reach;
+    private @Nullable Supplier<JournalReach.Mark> order;
+    private @Nullable LongSupplier lastOrdered;
+    private @Nullable OwnedThread thread;
+    private final FaultHandler faults;
     private long last;
     private Path current;
     /** The latest, newest first; null until somebody wants them. A page that is open wants them each second. */
     private @Nullable ArrayDeque<Conflict> recent;
 
-    /** @param explainer has to stay open until the journal is closed */
+    /**
+     * Opens it; {@link #begin} has it write.
+     *
+     * @param explainer has to stay open until the journal is closed
+     */
     public ConflictJournal(
             Path directory,
             NodeProperties.Conflicts settings,
@@ -107,8 +119,26 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
                     ? first(current) - 1
                     : newest.stream().mapToLong(Conflict::seqno).max().getAsLong();
         }
-        this.thread =
-                OwnedThread.lasting("quorate-conflicts", this::run, faults).start();
+        this.reach = new JournalReach(directory, json);
+        this.faults = faults;
+    }
+
+    /** Has it write from now on what it is told, and was told already. */
+    public void begin(OrderedStream stream) {
+        begin(
+                () -> stream.ask(certifier -> new JournalReach.Mark(certifier.lastSeqno(), certifier.positions())),
+                stream::lastOrdered);
+    }
+
+    /**
+     * @param now where the order is
+     * @param ordered the seqno up to which this journal has been told of what failed
+     */
+    void begin(Supplier<JournalReach.Mark> now, LongSupplier ordered) {
+        order = now;
+        lastOrdered = ordered;
+        reach.begin(now.get());
+        thread = OwnedThread.lasting("quorate-conflicts", this::run, faults).start();
     }
 
     @Override
@@ -142,22 +172,59 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
 
     private void run() throws InterruptedException {
         while (true) {
+            // Before the queue is found to be empty: what failed up to there has been in it.
+            long ordered = lastOrdered.getAsLong();
             Long seqno = failed.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
             // Seqnos that found the queue full come first: they would count as written once a later one is.
             long upTo = overflowed.getAndSet(0);
             if (upTo > 0) {
                 look(upTo);
             }
-            if (seqno == null) {
-                continue;
-            }
-            // A seqno that the order hands out again after a restart has been written already.
-            if (seqno > last) {
-                write(seqno);
-            } else if (seqno < 0) {
+            if (seqno != null && seqno < 0) {
                 look(-seqno);
+            } else if (seqno != null && seqno > last) {
+                // A seqno that the order hands out again after a restart has been written already.
+                write(seqno);
+            }
+            if (failed.isEmpty() && overflowed.get() == 0) {
+                keep(reach.upTo(ordered));
             }
         }
+    }
+
+    private void keep(boolean due) {
+        if (!due) {
+            return;
+        }
+        if (current != null && Files.exists(current)) {
+            try (FileChannel channel = FileChannel.open(current, StandardOpenOption.WRITE)) {
+                channel.force(true);
+            } catch (IOException e) {
+                log.warn("the conflict journal in {} can't be written: {}", directory, e.toString());
+                return;
+            }
+        }
+        reach.keep();
+    }
+
+    /**
+     * Waits until everything is written down that had failed up to that seqno.
+     *
+     * @return whether it is
+     */
+    public boolean awaitWritten(long seqno, Duration limit) throws InterruptedException {
+        long deadline = System.nanoTime() + limit.toNanos();
+        while (reach.upTo() < seqno && System.nanoTime() < deadline) {
+            // Wakes the thread.
+            failed.offer(0L);
+            Thread.sleep(AWAIT_MILLIS);
+        }
+        return reach.upTo() >= seqno;
+    }
+
+    /** Whether the order decided on that transaction so long ago that this journal may not have it, if it failed. */
+    public boolean isBefore(Gtid gtid) {
+        return reach.isBefore(gtid);
     }
 
     private void write(long seqno) throws InterruptedException {
@@ -165,6 +232,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
             Certified loser = cached(seqno);
             if (loser == null) {
                 log.warn("seqno {} failed and is no longer in the writeset cache: it is not in the journal", seqno);
+                reach.lost(order.get());
             } else if (loser.passed()) {
                 writeVoid(loser);
             } else {
@@ -172,8 +240,10 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
             }
         } catch (IOException | UncheckedIOException e) {
             log.warn("the conflict journal in {} can't be written: {}", directory, e.toString());
+            reach.lost(order.get());
         } catch (RuntimeException e) {
             log.warn("seqno {} can't be described for the conflict journal: {}", seqno, e.toString());
+            reach.lost(order.get());
         }
     }
 
@@ -186,12 +256,15 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
         Certified winner = cached(definition);
         for (long built : verdict.writeSet().voidsBuilt()) {
             Certified lost = cached(built);
-            if (lost != null) {
+            if (lost == null) {
+                reach.lost(order.get());
+            } else {
                 write(reader.voided(built, lost, winner, explainer.accountOf(lost)));
             }
         }
         if (winner == null) {
             log.warn("seqno {} is void and no longer in the writeset cache: it is not in the journal", definition);
+            reach.lost(order.get());
             return;
         }
         write(reader.voided(verdict.seqno(), winner, null, explainer.accountOf(winner)));
@@ -203,9 +276,15 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     }
 
     private void look(long upTo) throws InterruptedException {
-        long from = Math.max(Math.max(last + 1, cache.first()), upTo - LOOK_BACK_MAX);
-        if (cache.first() > upTo) {
-            log.warn("what failed up to seqno {} is no longer in the writeset cache: it is not in the journal", upTo);
+        long next = Math.max(last, reach.upTo()) + 1;
+        if (next > upTo) {
+            return;
+        }
+        long from = Math.max(Math.max(next, cache.first()), upTo - LOOK_BACK_MAX);
+        if (from > next || upTo > cache.last()) {
+            // As on a new node, whose server got a copy.
+            log.info("what failed before seqno {} is not in this node's conflict journal", Math.min(from, upTo + 1));
+            reach.lost(order.get());
         }
         if (from > Math.min(upTo, cache.last())) {
             return;
@@ -214,6 +293,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
             for (long seqno = from; seqno <= upTo; seqno++) {
                 Certified c = cursor.next(Duration.ZERO);
                 if (c == null) {
+                    reach.lost(order.get());
                     return;
                 }
                 if (!c.passed() || c.writeSet().voidsDefinition() > 0) {
@@ -222,6 +302,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
             }
         } catch (IOException | RuntimeException e) {
             log.warn("the writeset cache can't be looked through for conflicts: {}", e.toString());
+            reach.lost(order.get());
         }
     }
 
@@ -233,6 +314,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
         if (current == null || Files.size(current) >= settings.bytesMax().toBytes() / FILES) {
             // The files are in the order in which they were written, whatever is in them.
             current = directory.resolve(PREFIX + "%020d".formatted(Math.max(last, conflict.seqno())) + SUFFIX);
+            reach.begun(current, order.get());
             forgetOldest();
         }
         String line = json.writeValueAsString(conflict);
@@ -278,6 +360,11 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
                 Files.delete(files.get(i));
             }
         }
+        List<Path> left = new ArrayList<>(files());
+        if (left.size() < files.size()) {
+            left.add(current);
+            reach.deleted(left, order.get());
+        }
     }
 
     private List<Path> files() throws IOException {
@@ -312,15 +399,22 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     private <T> List<T> lines(Path file, Class<T> type) throws IOException {
         List<T> all = new ArrayList<>();
         for (String line : Files.readString(file, StandardCharsets.UTF_8).split("\n")) {
-            try {
-                if (!line.isEmpty()) {
-                    all.add(json.readValue(line, type));
-                }
-            } catch (JacksonException e) {
-                log.debug("left out a line of {}", file);
+            T read = read(file, line, type);
+            if (read != null) {
+                all.add(read);
             }
         }
         return all;
+    }
+
+    /** Null for a line that a crash cut short; what it said was written again behind it. */
+    private <T> @Nullable T read(Path file, String line, Class<T> type) {
+        try {
+            return line.isEmpty() ? null : json.readValue(line, type);
+        } catch (JacksonException e) {
+            log.debug("left out a line of {}", file);
+            return null;
+        }
     }
 
     /** The latest conflicts, newest first. */
@@ -361,14 +455,16 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     }
 
     /** @param lines which lines are worth reading */
-    private synchronized Conflict find(Predicate<String> lines, Predicate<Conflict> which) throws IOException {
+    private synchronized @Nullable Conflict find(Predicate<String> lines, Predicate<Conflict> which)
+            throws IOException {
         List<Path> files = files();
         for (int i = files.size() - 1; i >= 0; i--) {
+            Path file = files.get(i);
             // What is void is in the file of its verdict, which may have begun with a later seqno.
-            try (Stream<String> all = Files.lines(files.get(i), StandardCharsets.UTF_8)) {
+            try (Stream<String> all = Files.lines(file, StandardCharsets.UTF_8)) {
                 Optional<Conflict> found = all.filter(lines)
-                        .map(line -> json.readValue(line, Conflict.class))
-                        .filter(which)
+                        .map(line -> read(file, line, Conflict.class))
+                        .filter(conflict -> conflict != null && which.test(conflict))
                         .findFirst();
                 if (found.isPresent()) {
                     return found.get();
@@ -380,6 +476,9 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
 
     @Override
     public void close() {
-        thread.close();
+        if (thread != null) {
+            thread.close();
+            keep(true);
+        }
     }
 }

@@ -2,6 +2,10 @@
 package io.quorate.node.endpoint;
 
 import io.quorate.core.answer.Outcome;
+import io.quorate.node.member.LastServer;
+import io.quorate.node.member.Members;
+import io.quorate.node.member.Membership;
+import io.quorate.node.member.Standing;
 import io.quorate.node.server.Server;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -19,20 +23,37 @@ class DrainEndpoint {
     private static final int SECONDS_MAX = 3600;
 
     private final Server server;
+    private final Standing standing;
+    private final Members members;
 
-    DrainEndpoint(Server server) {
+    DrainEndpoint(Server server, Standing standing, Members members) {
         this.server = server;
+        this.standing = standing;
+        this.members = members;
     }
 
-    /** @param seconds how long to wait for decisions, 30 if it is left out */
+    /**
+     * @param seconds how long to wait for decisions, 30 if it is left out
+     * @param force also where no other server is open to clients. Two that are drained in the same second don't know of
+     *     one another; {@code DELETE} takes it back.
+     */
     @WriteOperation
-    Outcome drain(@Nullable Integer seconds) throws InterruptedException {
+    Outcome drain(@Nullable Integer seconds, @Nullable Boolean force) throws InterruptedException {
         int limit = seconds == null ? SECONDS_DEFAULT : seconds;
         if (limit < 0 || limit > SECONDS_MAX) {
             // Before any client is disconnected.
             return Outcome.of("seconds: 0 to " + SECONDS_MAX + ", not " + limit);
         }
+        String last = Boolean.TRUE.equals(force) ? null : lastServer();
+        if (last != null) {
+            return Outcome.of(last);
+        }
         return Outcome.of(server.drain(Duration.ofSeconds(limit)));
+    }
+
+    private @Nullable String lastServer() {
+        Membership known = standing.membership();
+        return LastServer.refusal(known.node(), known, members);
     }
 
     /** Lets clients connect again. */

@@ -73,11 +73,11 @@ public class ManagedFlow {
 
     @ManagedOperation(description = "has the others not wait for this node, however far behind it is")
     public void desync() {
-        Operations.require(members.change("desync", null));
+        Operations.require(members.change("desync", null, null));
     }
 
     @ManagedOperation(description = "lets them wait for it again")
     public void resync() {
-        Operations.require(members.change("resync", null));
+        Operations.require(members.change("resync", null, null));
     }
 }

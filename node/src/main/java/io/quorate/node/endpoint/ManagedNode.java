@@ -140,7 +140,7 @@ public class ManagedNode implements NotificationPublisherAware, DisposableBean {
     @ManagedOperation(description = "empties its server of clients, so that mysqld may be stopped")
     @ManagedOperationParameter(name = "seconds", description = "how long to wait for decisions; 0 for 30")
     public void drain(int seconds) throws InterruptedException {
-        Operations.require(drain.drain(seconds == 0 ? SECONDS_DEFAULT : seconds));
+        Operations.require(drain.drain(seconds == 0 ? SECONDS_DEFAULT : seconds, null));
     }
 
     @ManagedOperation(description = "lets clients connect again")
@@ -150,7 +150,7 @@ public class ManagedNode implements NotificationPublisherAware, DisposableBean {
 
     @ManagedOperation(description = "asks to be a member again, of a node that was taken out")
     public void join() {
-        Operations.require(members.change("join", null));
+        Operations.require(members.change("join", null, null));
     }
 
     /** Called where there is JMX. */

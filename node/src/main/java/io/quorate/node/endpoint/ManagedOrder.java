@@ -81,18 +81,18 @@ public class ManagedOrder {
     @ManagedOperation(description = "has a member lead the order")
     @ManagedOperationParameter(name = "node", description = "its name")
     public void lead(String node) {
-        Operations.require(members.change("lead", node));
+        Operations.require(members.change("lead", node, null));
     }
 
     @ManagedOperation(description = "takes a member out of the cluster")
     @ManagedOperationParameter(name = "node", description = "its name")
     public void leave(String node) {
-        Operations.require(members.change("leave", node));
+        Operations.require(members.change("leave", node, null));
     }
 
     @ManagedOperation(description = "lets a node ask to be a member, once")
     @ManagedOperationParameter(name = "node", description = "its name")
     public void admit(String node) {
-        Operations.require(members.change("admit", node));
+        Operations.require(members.change("admit", node, null));
     }
 }

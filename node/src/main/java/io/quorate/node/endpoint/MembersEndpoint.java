@@ -72,7 +72,7 @@ class MembersEndpoint {
                 .toList();
         List<String> advice = MixedVersions.advice(list, MembersAnswer.Member::name, MembersAnswer.Member::version);
         return new MembersAnswer(
-                ClusterHealth.of(known.node(), known.leader(), list),
+                ClusterHealth.of(known.node(), known.leader(), list, standing.cutOff()),
                 known.node(),
                 known.leader(),
                 list,
@@ -123,9 +123,10 @@ class MembersEndpoint {
      *     lead}: has a member lead; {@code join}: this node asks to become a member again; {@code desync}: the others
      *     are not to wait for this node; {@code resync}: they may wait for it again
      * @param member for admit, leave and lead: name of the node
+     * @param force for leave: also where nobody could write afterwards
      */
     @WriteOperation
-    Outcome change(String action, @Nullable String member) {
+    Outcome change(String action, @Nullable String member, @Nullable Boolean force) {
         if (member == null && OF_A_MEMBER.contains(action)) {
             return Outcome.of("which node? " + action + " wants its name, as member");
         }
@@ -137,7 +138,7 @@ class MembersEndpoint {
                     yield null;
                 }
                 case "admit" -> admit(member);
-                case "leave" -> byLeader(new MemberQuestion.Leave(member));
+                case "leave" -> byLeader(new MemberQuestion.Leave(member, Boolean.TRUE.equals(force)));
                 case "lead" -> byLeader(new MemberQuestion.Lead(member));
                 case "desync", "resync" -> {
                     standing.desynced(action.equals("desync"));

@@ -9,6 +9,7 @@ import io.quorate.core.answer.OutcomeAnswer.Kind;
 import io.quorate.node.conflict.Conflict;
 import io.quorate.node.conflict.ConflictJournal;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -20,6 +21,8 @@ import org.springframework.stereotype.Component;
 @Component
 @Endpoint(id = "outcome")
 class OutcomeEndpoint {
+    private static final Duration JOURNAL_MAX = Duration.ofSeconds(3);
+
     private final OrderedStream stream;
     private final ConflictJournal journal;
 
@@ -39,6 +42,8 @@ class OutcomeEndpoint {
     private OutcomeAnswer outcome(Gtid gtid) throws IOException, InterruptedException {
         // In this sequence: whatever is ordered meanwhile can only be found to be ordered.
         boolean isOrdered = stream.positionOf(gtid.source()).hasDecided(gtid.number());
+        boolean isWritten = journal.awaitWritten(stream.lastOrdered(), JOURNAL_MAX);
+        boolean isUnsettled = stream.isUnsettled(gtid);
         Certified failed = stream.failure(gtid);
         if (failed != null) {
             return undone(gtid, failed.seqno(), failed.verdict().name());
@@ -47,13 +52,29 @@ class OutcomeEndpoint {
         if (conflict != null) {
             return undone(gtid, conflict.seqno(), conflict.verdict());
         }
-        return isOrdered
-                ? new OutcomeAnswer(gtid.toString(), Kind.ORDERED, 0, "it is on every node, or on its way there")
-                : new OutcomeAnswer(
-                        gtid.toString(),
-                        Kind.UNKNOWN,
-                        0,
-                        "not ordered as far as this node knows; it will be, if its server comes back with it");
+        if (!isOrdered) {
+            return unknown(gtid, "not ordered as far as this node knows; it will be, if its server comes back with it");
+        }
+        if (isUnsettled) {
+            return unknown(
+                    gtid,
+                    "ordered, but it is open whether a definition stands that it is, or was built on; ask again in"
+                            + " some seconds");
+        }
+        if (!isWritten) {
+            return unknown(gtid, "ordered, but this node is still writing down what failed; ask again");
+        }
+        if (journal.isBefore(gtid)) {
+            return unknown(
+                    gtid,
+                    "decided, but too long ago: this node's journal of what failed begins later. Ask another node, or"
+                            + " look for its rows");
+        }
+        return new OutcomeAnswer(gtid.toString(), Kind.ORDERED, 0, "it is on every node, or on its way there");
+    }
+
+    private static OutcomeAnswer unknown(Gtid gtid, String why) {
+        return new OutcomeAnswer(gtid.toString(), Kind.UNKNOWN, 0, why);
     }
 
     private static OutcomeAnswer undone(Gtid gtid, long seqno, String verdict) {

@@ -115,15 +115,17 @@ public final class MemberDesk {
         if (running == null) {
             return self + " takes no part in the order now";
         }
-        Peer there = running.members().stream()
-                .filter(m -> m.name().equals(change.name()))
-                .findFirst()
-                .orElse(null);
-        if (change instanceof Lead && there == null) {
+        if (change instanceof Lead && member(change.name(), running) == null) {
             return change.name() + " is no member";
         }
-        if (isDone(change, there)) {
+        if (isDone(change, running)) {
             return null;
+        }
+        String closes = change instanceof Leave leave && !leave.force()
+                ? LastServer.refusal(leave.name(), about.get(), members)
+                : null;
+        if (closes != null) {
+            return closes;
         }
         try {
             begin(change, running).get(CHANGE_MAX.toMillis(), TimeUnit.MILLISECONDS);
@@ -135,30 +137,51 @@ public final class MemberDesk {
             }
             return null;
         } catch (ExecutionException e) {
-            String why = e.getCause().getMessage();
-            return why == null ? e.getCause().toString() : why;
+            // Without the advice of its code, which is for whoever writes.
+            return asItIs(change, running, e.getCause() instanceof QuorateException q ? q.detail() : "" + e.getCause());
         } catch (TimeoutException e) {
-            return "it isn't done after " + CHANGE_MAX.toSeconds() + " s; it may still be";
+            return asItIs(change, running, "it isn't done after " + CHANGE_MAX.toSeconds() + " s");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return "interrupted";
         }
     }
 
-    private boolean isDone(Change change, @Nullable Peer there) {
-        if (change instanceof Join join) {
-            return join.member().equals(there);
+    private boolean isDone(Change change, RatisTotalOrder running) {
+        if (change instanceof Lead) {
+            return change.name().equals(order.quorum().leader());
         }
-        return change instanceof Leave
-                ? there == null
-                : change.name().equals(order.quorum().leader());
+        Peer there = member(change.name(), running);
+        return !running.isChangingMembers()
+                && (change instanceof Join join ? join.member().equals(there) : there == null);
+    }
+
+    private static @Nullable Peer member(String name, RatisTotalOrder running) {
+        return running.members().stream()
+                .filter(m -> m.name().equals(name))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** What has become of a change that was refused or has not been confirmed: the members are looked at again. */
+    private @Nullable String asItIs(Change change, RatisTotalOrder running, String why) {
+        return isDone(change, running) ? null : why + underWay(running);
+    }
+
+    private static String underWay(@Nullable RatisTotalOrder running) {
+        return running == null || !running.isChangingMembers()
+                ? ""
+                : "; a change of the members is BEGUN and can't be taken back: until a majority of those before it and"
+                        + " of those after it are up, nothing is ordered";
     }
 
     private static CompletableFuture<Void> begin(Change change, RatisTotalOrder running) {
         if (change instanceof Join join) {
             return running.add(join.member());
         }
-        return change instanceof Leave ? running.remove(change.name()) : running.lead(change.name());
+        return change instanceof Leave leave
+                ? running.remove(leave.name(), leave.force())
+                : running.lead(change.name());
     }
 
     /**
@@ -274,7 +297,7 @@ public final class MemberDesk {
             }
             Retry.Next next = retry.failed(attempt.refusal(), System.nanoTime());
             if (!next.again()) {
-                return attempt.refusal();
+                return attempt.refusal() + underWay(order.running());
             }
             try {
                 Thread.sleep(next.pauseMillis());
@@ -304,7 +327,9 @@ public final class MemberDesk {
                     .orElse(null);
             if (answer == null) {
                 return new Attempt(
-                        new QuorateException(ErrorCode.NO_QUORUM, "nobody knows of a leader").getMessage(), false);
+                        "nobody leads the order, as far as " + self + " and those that it reaches know; a majority of"
+                                + " the members has to be up for that (quorate status)",
+                        false);
             }
             leader = answer.leader();
             all = answer.members();

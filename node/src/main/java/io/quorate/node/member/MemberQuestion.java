@@ -38,9 +38,13 @@ public sealed interface MemberQuestion<A> extends Question<A> {
         }
     }
 
-    /** Take that node out of the members. */
+    /**
+     * Take that node out of the members.
+     *
+     * @param force also where nobody could write without it
+     */
     @Question.Name("member.leave")
-    record Leave(String name) implements Change {}
+    record Leave(String name, boolean force) implements Change {}
 
     /** Have that member lead. */
     @Question.Name("member.lead")

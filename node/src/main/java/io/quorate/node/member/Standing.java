@@ -212,6 +212,11 @@ public final class Standing {
         return loop.state();
     }
 
+    /** What keeps this node from others that are there; null when nothing does. Takes no lock. */
+    public @Nullable String cutOff() {
+        return order.quorum().cutOff();
+    }
+
     /** Whether nobody waits for this node any more, so that its rows may be old. Takes no lock. */
     public boolean isLeftBehind() {
         return flow.isLeftBehind();

@@ -8,6 +8,7 @@ import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.OwnedThread;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.function.BooleanSupplier;
@@ -21,8 +22,10 @@ import org.slf4j.LoggerFactory;
  * {@code event_scheduler} ({@link SchedulerRule}). All servers have the same events, switched on; what they write comes
  * to the other servers as rows.
  *
- * <p>A scheduler that somebody else has switched off, or that was off when mysqld started, is left as it is. While
- * another node takes over from one that is gone, an event that is due may be run by both or by none.
+ * <p>It is persisted as OFF by this service on every server, so that a mysqld which is started again runs no events
+ * before its service knows where they run. A scheduler that somebody else has switched off, or that was off when mysqld
+ * started, is left as it is. While another node takes over from one that is gone, an event that is due may be run by
+ * both or by none.
  */
 public final class EventScheduler implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(EventScheduler.class);
@@ -102,6 +105,10 @@ public final class EventScheduler implements AutoCloseable {
         if (on == null) {
             return;
         }
+        if (isOn && !isPersistedOff(connection)) {
+            persistOff(connection);
+            ServerAccess.set(connection, VARIABLE, "ON");
+        }
         boolean here = new SchedulerRule(node, others.get()).isHere(synced.getAsBoolean(), isOn);
         wasToTakeOver = here && !isOn;
         if (wasToTakeOver && takesOverIfStill) {
@@ -117,17 +124,32 @@ public final class EventScheduler implements AutoCloseable {
     }
 
     private void switchOff(Connection connection) throws SQLException {
-        ServerAccess.set(connection, VARIABLE, "OFF");
+        persistOff(connection);
         on = false;
         log.info("events don't run on this node's server: they run on one SYNCED node of the cluster");
     }
 
-    /** Whether it is off because a service with this account has switched it off since mysqld started. */
+    /** Off now, and when mysqld starts. */
+    private static void persistOff(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET PERSIST " + VARIABLE + " = OFF");
+        }
+    }
+
+    private static boolean isPersistedOff(Connection connection) throws SQLException {
+        return ServerAccess.ask(
+                        connection,
+                        "SELECT COUNT(*) FROM performance_schema.persisted_variables WHERE VARIABLE_NAME = '" + VARIABLE
+                                + "' AND VARIABLE_VALUE = 'OFF'")
+                .equals("1");
+    }
+
+    /** Whether it is off because a service with this account has switched it off. */
     private static boolean isOffByThisService(Connection connection) throws SQLException {
         return ServerAccess.ask(
                         connection,
                         "SELECT COUNT(*) FROM performance_schema.variables_info WHERE VARIABLE_NAME = '" + VARIABLE
-                                + "' AND VARIABLE_SOURCE = 'DYNAMIC' AND SET_USER = SUBSTRING_INDEX(USER(), '@', 1)"
+                                + "' AND VARIABLE_SOURCE IN ('DYNAMIC', 'PERSISTED') AND SET_USER = SUBSTRING_INDEX(USER(), '@', 1)"
                                 + " AND @@GLOBAL." + VARIABLE + " = 'OFF'")
                 .equals("1");
     }

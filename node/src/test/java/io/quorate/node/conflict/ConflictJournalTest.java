@@ -8,6 +8,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
+import io.quorate.core.OriginPosition;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -31,8 +33,12 @@ import tools.jackson.databind.json.JsonMapper;
 
 @Timeout(30)
 class ConflictJournalTest {
+    private static final UUID ORIGIN = new UUID(0, 1);
+
     @TempDir
     Path directory;
+
+    private final AtomicLong at = new AtomicLong();
 
     /**
      * A record with seqnos from 1, every second of which failed. Reading it may be held up, and it may forget its
@@ -83,9 +89,7 @@ class ConflictJournalTest {
         }
 
         Certified record(long seqno) {
-            return record(
-                    seqno,
-                    new WriteSet(new Gtid(new UUID(0, 1), seqno), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[0]));
+            return record(seqno, new WriteSet(gtid(seqno), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[0]));
         }
 
         static Certified record(long seqno, WriteSet w) {
@@ -102,16 +106,29 @@ class ConflictJournalTest {
     }
 
     private ConflictJournal open(WriteSetLog cache) throws Exception {
-        NodeProperties.Conflicts settings =
-                new NodeProperties.Conflicts(DataSize.ofMegabytes(64), Duration.ofDays(1), List.of());
-        return new ConflictJournal(
+        return open(cache, DataSize.ofMegabytes(64), 0);
+    }
+
+    /** @param ordered seqno and, of the only origin, GTID number up to which the order has come */
+    private ConflictJournal open(WriteSetLog cache, DataSize bytesMax, long ordered) throws Exception {
+        ConflictJournal journal = new ConflictJournal(
                 directory,
-                settings,
+                new NodeProperties.Conflicts(bytesMax, Duration.ofDays(1), List.of()),
                 cache,
                 JsonMapper.shared(),
                 new SimpleMeterRegistry(),
                 (w, hashes) -> Map.of(),
                 (thread, cause) -> {});
+        at.set(ordered);
+        journal.begin(
+                () -> new JournalReach.Mark(
+                        at.get(), Map.of(ORIGIN, new OriginPosition(at.get(), at.get(), new long[0]))),
+                at::get);
+        return journal;
+    }
+
+    private static Gtid gtid(long number) {
+        return new Gtid(ORIGIN, number);
     }
 
     @Test
@@ -190,13 +207,83 @@ class ConflictJournalTest {
         }
         Path file;
         try (Stream<Path> files = Files.list(directory)) {
-            file = files.findFirst().orElseThrow();
+            file = files.filter(each -> each.toString().endsWith(".jsonl"))
+                    .findFirst()
+                    .orElseThrow();
         }
         String whole = Files.readString(file);
         Files.writeString(file, whole.substring(0, whole.length() - 20));
         try (ConflictJournal journal = open(losers)) {
             journal.lookBack(6);
             assertThat(written(journal, 3)).isEqualTo(evenUpTo(6));
+        }
+    }
+
+    /** It was written again behind it, under the same seqno. */
+    @Test
+    void findsWhatIsBehindALineThatACrashCutShort() throws Exception {
+        Losers losers = new Losers(4, new CountDownLatch(0));
+        try (ConflictJournal journal = open(losers)) {
+            journal.lookBack(4);
+            written(journal, 2);
+        }
+        Path file = directory.resolve("conflicts-%020d.jsonl".formatted(2));
+        String whole = Files.readString(file);
+        Files.writeString(file, "{\"seqno\":4,\"loser\":{\"gtid\":\"" + gtid(4) + "\",\"ver\n" + whole);
+        try (ConflictJournal journal = open(losers)) {
+            assertThat(journal.find(4).seqno()).isEqualTo(4);
+            assertThat(journal.find(gtid(4)).seqno()).isEqualTo(4);
+            assertThat(journal.find(6)).isNull();
+        }
+    }
+
+    /** Who isn't in the journal has won only if it was decided while the journal was complete. */
+    @Test
+    void knowsFromWhereOnItIsComplete() throws Exception {
+        Losers losers = new Losers(300, new CountDownLatch(0));
+        try (ConflictJournal journal = open(losers, DataSize.ofMegabytes(64), 0)) {
+            at.set(20);
+            journal.lookBack(20);
+            assertThat(journal.awaitWritten(20, Duration.ofSeconds(20))).isTrue();
+            assertThat(journal.isBefore(gtid(1))).isFalse();
+        }
+        // It goes on where it was, also where the cache has lost since what was looked at.
+        losers.first = 15;
+        try (ConflictJournal journal = open(losers, DataSize.ofMegabytes(64), 30)) {
+            journal.lookBack(30);
+            assertThat(journal.awaitWritten(30, Duration.ofSeconds(20))).isTrue();
+            assertThat(journal.isBefore(gtid(1))).isFalse();
+            assertThat(written(journal, 15)).isEqualTo(evenUpTo(30));
+            // What came by a copy isn't in the cache.
+            losers.first = 101;
+            at.set(200);
+            journal.lookBack(200);
+            assertThat(journal.awaitWritten(200, Duration.ofSeconds(20))).isTrue();
+            assertThat(journal.isBefore(gtid(200))).isTrue();
+            assertThat(journal.isBefore(gtid(201))).isFalse();
+        }
+        try (ConflictJournal journal = open(losers, DataSize.ofMegabytes(64), 200)) {
+            assertThat(journal.isBefore(gtid(200))).as("remembered").isTrue();
+            assertThat(journal.isBefore(gtid(201))).isFalse();
+        }
+    }
+
+    @Test
+    void isCompleteNoMoreWhereItHasForgottenItsOldest() throws Exception {
+        try (ConflictJournal journal = open(new Losers(400, new CountDownLatch(0)), DataSize.ofBytes(8), 0)) {
+            // A file for each.
+            for (long seqno = 2; seqno <= 40; seqno += 2) {
+                at.set(seqno);
+                journal.failed(seqno);
+                assertThat(journal.awaitWritten(seqno, Duration.ofSeconds(20))).isTrue();
+            }
+            assertThat(journal.find(2)).isNull();
+            assertThat(journal.isBefore(gtid(2))).isTrue();
+            assertThat(journal.find(38)).isNotNull();
+            assertThat(journal.isBefore(gtid(39))).isFalse();
+            List<Conflict> left = journal.latest(Integer.MAX_VALUE);
+            long oldest = left.get(left.size() - 1).seqno();
+            assertThat(journal.isBefore(gtid(oldest + 1))).isFalse();
         }
     }
 
