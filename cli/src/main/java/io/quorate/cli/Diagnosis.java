@@ -64,6 +64,7 @@ final class Diagnosis {
             diagnosis.audited(all);
         }
         all.forEach(said -> diagnosis.findings.addAll(said.cluster.advice()));
+        all.forEach(said -> diagnosis.findings.addAll(said.members.advice()));
         return new ArrayList<>(diagnosis.findings);
     }
 

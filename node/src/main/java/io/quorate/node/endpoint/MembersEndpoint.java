@@ -7,6 +7,7 @@ import io.quorate.core.answer.ClusterHealth;
 import io.quorate.core.answer.MembersAnswer;
 import io.quorate.core.answer.MixedVersions;
 import io.quorate.core.answer.Outcome;
+import io.quorate.core.answer.SameNumbers;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.join.Join;
 import io.quorate.node.member.Admitted;
@@ -20,9 +21,11 @@ import io.quorate.node.order.CacheForecast;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -70,7 +73,9 @@ class MembersEndpoint {
                 .filter(name -> known.member(name) == null)
                 .sorted()
                 .toList();
-        List<String> advice = MixedVersions.advice(list, MembersAnswer.Member::name, MembersAnswer.Member::version);
+        List<String> advice =
+                new ArrayList<>(MixedVersions.advice(list, MembersAnswer.Member::name, MembersAnswer.Member::version));
+        advice.addAll(SameNumbers.advice(autoIncrements(known, heard)));
         return new MembersAnswer(
                 ClusterHealth.of(known.node(), known.leader(), list, standing.cutOff()),
                 known.node(),
@@ -78,6 +83,21 @@ class MembersEndpoint {
                 list,
                 others,
                 advice);
+    }
+
+    /** Of the members that are present, and have a server. */
+    private static Map<String, String> autoIncrements(Membership known, Map<String, Members.Heard> heard) {
+        Map<String, String> all = new TreeMap<>();
+        for (Peer member : known.members()) {
+            Members.Heard last = heard.get(member.name());
+            MemberReport report = member.name().equals(known.node())
+                    ? known.report()
+                    : last == null || !last.isFresh() ? null : last.report();
+            if (report != null && report.autoIncrement() != null) {
+                all.put(member.name(), report.autoIncrement());
+            }
+        }
+        return all;
     }
 
     /** @param last what was heard from the member last; null when nothing was */

@@ -54,6 +54,9 @@ import org.jspecify.annotations.Nullable;
  *     version of this doesn't say
  * @param drained whether its server is closed to clients by {@code quorate drain}; null for an arbitrator, and when an
  *     older version doesn't say
+ * @param autoIncrement which numbers its server gives out for AUTO_INCREMENT, as {@link
+ *     io.quorate.core.answer.SameNumbers} has it; null before that is known, for an arbitrator, and when an older
+ *     version doesn't say
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record MemberReport(
@@ -86,7 +89,8 @@ public record MemberReport(
         Map<String, Long> admitted,
         String server,
         String version,
-        Boolean drained) {
+        Boolean drained,
+        String autoIncrement) {
     /** Whether the node has a server that holds what the order says. */
     public boolean hasSyncedServer() {
         return mysql != null && (state.equals("SYNCED") || state.equals("DONOR"));
@@ -136,7 +140,8 @@ public record MemberReport(
                 admitted,
                 server,
                 version,
-                drained);
+                drained,
+                autoIncrement);
     }
 
     /** Puts nodes of this zone first. */

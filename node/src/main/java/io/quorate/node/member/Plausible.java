@@ -6,6 +6,7 @@ import io.quorate.core.FlowReport;
 import io.quorate.core.FromOutside;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
+import io.quorate.core.answer.SameNumbers;
 import io.quorate.transport.TransportSettings.Peer;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +53,11 @@ final class Plausible {
         require(r.flow() == null || isFlow(r.flow()), "numbers of flow control", node);
         require(r.notGiven() == null || r.notGiven().stream().allMatch(Plausible::isTable), "a table's name", node);
         require(r.server() == null || SERVER.matcher(r.server()).matches(), "a server's UUID that is none", node);
+        require(
+                r.autoIncrement() == null
+                        || SameNumbers.FORM.matcher(r.autoIncrement()).matches(),
+                "which numbers a server gives out",
+                node);
         require(r.version() == null || VERSION.matcher(r.version()).matches(), "a server's version", node);
         require(r.admitted() == null || isAdmitted(r.admitted()), "who is admitted", node);
         return new MemberReport(
@@ -84,7 +90,8 @@ final class Plausible {
                 r.admitted() == null ? null : Map.copyOf(r.admitted()),
                 r.server(),
                 r.version(),
-                r.drained());
+                r.drained(),
+                r.autoIncrement());
     }
 
     private static void requireNumbers(MemberReport r, String node) {

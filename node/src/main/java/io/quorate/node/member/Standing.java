@@ -150,7 +150,8 @@ public final class Standing {
                 admitted.report(),
                 stream.self() == null ? null : stream.self().toString(),
                 session == null ? null : session.version(),
-                server.address() == null ? null : server.isDraining());
+                server.address() == null ? null : server.isDraining(),
+                session == null ? null : session.autoIncrement());
     }
 
     private long queue() {

@@ -71,6 +71,7 @@ public final class CheckMain {
             List<Finding> wrong = ServerCheck.findingsOfNew(connection);
             List<Finding> advice = new ArrayList<>(AccountAdvice.findings(connection, true));
             advice.addAll(VersionAdvice.findings(connection));
+            advice.addAll(ServerCheck.adviceOnNumbers(connection));
             advice.addAll(SchemaAdvice.findings(connection));
             if (asJson) {
                 out.println(json(wrong, advice));

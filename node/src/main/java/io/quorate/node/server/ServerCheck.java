@@ -79,6 +79,13 @@ final class ServerCheck {
             "SYSTEM_VARIABLES_ADMIN",
             "CONNECTION_ADMIN");
 
+    /** Of a server whose {@code auto_increment_increment} is 1. */
+    static final Finding SAME_NUMBERS = new Finding(
+            "auto_increment_increment is 1: where clients of several nodes insert into one table, their servers give out"
+                    + " the same AUTO_INCREMENT numbers, and one of two transactions loses",
+            "SET PERSIST auto_increment_increment = 9; SET PERSIST auto_increment_offset = 1; -- another offset on each"
+                    + " server, up to 9");
+
     private static final Pattern GLOBAL_GRANT = Pattern.compile("GRANT (.+?) ON \\*\\.\\* TO .*");
     private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)\\.(\\d+).*");
     private static final long VERSION_MIN = version(8, 0, 30);
@@ -97,8 +104,9 @@ final class ServerCheck {
      * @param isWhole whether it records what clients commit in the form in which it is read, and takes what is applied;
      *     what is committed otherwise is on this server only
      * @param started as {@link ServerAccess#started}
+     * @param autoIncrement which numbers it gives out, as {@link io.quorate.core.answer.SameNumbers} has it
      */
-    record Recording(GtidSet executed, boolean isWhole, long started) {}
+    record Recording(GtidSet executed, boolean isWhole, long started, String autoIncrement) {}
 
     /** Asked each second, so it is one question. */
     static Recording recording(Connection connection) throws SQLException {
@@ -106,9 +114,10 @@ final class ServerCheck {
                 ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_executed, @@GLOBAL.gtid_mode = 'ON'"
                         + " AND @@GLOBAL.binlog_format = 'ROW' AND @@GLOBAL.binlog_row_image = 'FULL'"
                         + " AND @@GLOBAL.binlog_row_metadata = 'FULL' AND NOT @@GLOBAL.super_read_only, ("
-                        + ServerAccess.STARTED + ")")) {
+                        + ServerAccess.STARTED
+                        + "), CONCAT(@@GLOBAL.auto_increment_increment, '/', @@GLOBAL.auto_increment_offset)")) {
             row.next();
-            return new Recording(GtidSet.parse(row.getString(1)), row.getBoolean(2), row.getLong(3));
+            return new Recording(GtidSet.parse(row.getString(1)), row.getBoolean(2), row.getLong(3), row.getString(4));
         }
     }
 
@@ -117,6 +126,11 @@ final class ServerCheck {
         List<Finding> findings = new ArrayList<>();
         checkNumbers(connection, findings);
         require(findings);
+    }
+
+    /** What to know of a server that gives out every number, as the others may, too. */
+    static List<Finding> adviceOnNumbers(Connection connection) throws SQLException {
+        return !recording(connection).autoIncrement().startsWith("1/") ? List.of() : List.of(SAME_NUMBERS);
     }
 
     private static void require(List<Finding> findings) {

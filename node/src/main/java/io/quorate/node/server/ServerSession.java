@@ -102,6 +102,8 @@ public final class ServerSession implements AutoCloseable {
     /** Null before the session is open. */
     private volatile @Nullable String version;
 
+    private volatile @Nullable String autoIncrement;
+
     private volatile Applying applying;
     private volatile Capturing capturing;
 
@@ -144,6 +146,12 @@ public final class ServerSession implements AutoCloseable {
     @Nullable
     public String version() {
         return version;
+    }
+
+    /** Which numbers the server gives out for AUTO_INCREMENT; null before that is known. */
+    @Nullable
+    public String autoIncrement() {
+        return autoIncrement;
     }
 
     /** Keeps clients from writing to a member's server that doesn't record what they write. */
@@ -306,6 +314,7 @@ public final class ServerSession implements AutoCloseable {
 
     private void check(Connection connection) throws SQLException, IOException {
         ServerCheck.Recording recording = ServerCheck.recording(connection);
+        note(recording.autoIncrement());
         if (recording.started() != started) {
             // It was away for less than the time between two looks, and is closed for clients, or lost something.
             signals.lost("mysqld was started again");
@@ -323,6 +332,14 @@ public final class ServerSession implements AutoCloseable {
             lookAtTables(connection);
             tail.compareSettings(connection);
         }
+    }
+
+    private void note(String numbers) {
+        boolean alone = ports.properties.peers().size() < 2;
+        if (!numbers.equals(autoIncrement) && numbers.startsWith("1/") && !alone) {
+            log.warn("{}", ServerCheck.SAME_NUMBERS);
+        }
+        autoIncrement = numbers;
     }
 
     /** What the course of the session has to be done, by a connection for the time of one look. */

@@ -179,6 +179,7 @@ final class AuditedCluster implements AutoCloseable {
                 null,
                 null,
                 null,
+                null,
                 null);
     }
 

@@ -20,7 +20,7 @@ class PieceFetcherTest {
     private static MemberReport report(String node, String state, long applied, List<TableName> notGiven) {
         return new MemberReport(
                 node, "d", 1, "", null, "h:1", state, 99, applied, 0, 0, 1, 99, 0, -1, 3, 99, 0, null, false, 0L, 0L,
-                notGiven, null, null, false, null, null, null, null);
+                notGiven, null, null, false, null, null, null, null, null);
     }
 
     private static MemberReport synced(String node) {

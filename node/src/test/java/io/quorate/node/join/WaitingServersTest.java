@@ -22,7 +22,7 @@ class WaitingServersTest {
             String node, String mysql, String state, List<TableName> notGiven, Boolean mayKeep) {
         return new MemberReport(
                 node, "d", 1, "", null, mysql, state, 10, 9, 0, 0, 1, 10, 0, -1, 3, 40, 1, null, false, 0L, 0L,
-                notGiven, mayKeep, null, null, null, null, null, null);
+                notGiven, mayKeep, null, null, null, null, null, null, null);
     }
 
     private static MemberReport alike(String node, Boolean mayKeep) {

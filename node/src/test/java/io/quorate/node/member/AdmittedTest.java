@@ -81,6 +81,6 @@ class AdmittedTest {
     private static MemberReport reporting(String node, Map<String, Long> admitted) {
         return new MemberReport(
                 node, "d", 1, "", null, null, "SYNCED", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, null, false, 0L, 0L, null,
-                null, null, null, admitted, null, null, null);
+                null, null, null, admitted, null, null, null, null);
     }
 }

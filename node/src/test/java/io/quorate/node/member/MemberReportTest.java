@@ -15,7 +15,7 @@ class MemberReportTest {
     private static MemberReport report(String node, String zone, String mysql, String state) {
         return new MemberReport(
                 node, "d", 1, zone, null, mysql, state, 10, 9, 0, 0, 1, 10, 0, -1, 3, 40, 1, null, false, 2L, 30L, null,
-                null, null, null, null, null, null, null);
+                null, null, null, null, null, null, null, null);
     }
 
     @Test

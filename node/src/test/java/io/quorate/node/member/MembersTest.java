@@ -103,6 +103,7 @@ class MembersTest {
                 null,
                 server,
                 null,
+                null,
                 null);
     }
 
@@ -312,6 +313,7 @@ class MembersTest {
                 30L,
                 tables,
                 true,
+                null,
                 null,
                 null,
                 null,

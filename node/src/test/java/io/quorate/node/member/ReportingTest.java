@@ -22,7 +22,7 @@ class ReportingTest {
     private static MemberReport report(String node, String state, long ordered) {
         return new MemberReport(
                 node, "d", 1, "", null, "h:1", state, ordered, ordered, 0, 0, 1, ordered, 0, -1, 3, 40, 0, null, false,
-                0L, 0L, null, null, null, null, null, null, null, null);
+                0L, 0L, null, null, null, null, null, null, null, null, null);
     }
 
     @Test

@@ -40,6 +40,7 @@ class SchedulerRuleTest {
                 null,
                 null,
                 null,
+                null,
                 null);
     }
 
