@@ -32,7 +32,8 @@ function duration(seconds) {
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return minutes + ' min';
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? hours + ' h ' + minutes % 60 + ' min' : Math.floor(hours / 24) + ' days';
+  if (hours < 48) return hours + ' h ' + minutes % 60 + ' min';
+  return hours < 60 * 24 ? Math.floor(hours / 24) + ' days' : 'over 60 days';
 }
 
 function level(state) {
@@ -219,7 +220,8 @@ function showTransfers(transfer) {
   if (copying) {
     rows.push(progress(copying.bytes, copying.toDo, transfer.node + ' copies from ' + (transfer.copyFrom || 'a node')
         + (copying.stage ? ': ' + copying.stage : '') + ', ' + megabytes(copying.toDo) + ' to do, '
-        + megabytes(copying.perSecond) + '/s, ' + left(copying.etaMillis)));
+        + megabytes(copying.perSecond) + '/s, ' + (copying.stage === 'rows' && copying.etaMillis > 0 ? 'at most ' : '')
+        + left(copying.etaMillis)));
   }
   if (transfer.waitsFor) rows.push(make('p', transfer.waitsFor));
   for (const given of transfer.giving) {
@@ -234,7 +236,8 @@ function showAudit(answer) {
   const audit = answer.audit;
   const rows = [];
   if (!audit) {
-    rows.push(make('p', 'None yet at ' + answer.node + ': it compares every row of every node, while clients write.'));
+    rows.push(make('p', answer.node + ' has done none. What another node has found is on that node\'s page. An audit compares'
+        + ' every row of every node, while clients write.'));
   } else if (!audit.ended) {
     rows.push(progress(audit.rows, Math.max(0, audit.rowsToDo - audit.rows), number(audit.tablesDone) + ' of '
         + number(audit.tables) + ' tables, ' + number(audit.rows) + ' rows compared, ' + number(audit.found)

@@ -65,7 +65,15 @@ final class LockWatch implements Runnable {
      * @param doing what the session does, for how long, and its last statement
      */
     private record Holder(long waiter, long holder, String account, long transaction, String doing)
-            implements Blockers.Wait {}
+            implements Blockers.Wait {
+        /** For people. */
+        String who() {
+            return holder == 0
+                    ? "InnoDB transaction " + transaction + ", which has no session: a prepared XA transaction; see XA"
+                            + " RECOVER"
+                    : "session " + holder + (account == null ? "" : " of " + account);
+        }
+    }
 
     private final Pipeline pipeline;
     private final Settler settler;
@@ -158,11 +166,11 @@ final class LockWatch implements Runnable {
                 lockouts.stream().filter(holder -> holder.waiter == session).findFirst();
         blockedBy = lockout.or(() ->
                         all.stream().filter(holder -> holder.waiter == session).findFirst())
-                .map(holder -> "session " + holder.holder + " of " + holder.account + ": " + holder.doing)
+                .map(holder -> holder.who() + (holder.doing == null ? "" : ": " + holder.doing))
                 .orElse(null);
         boolean graceIsOver = graceNanos > 0 && System.nanoTime() - watchedNanos >= graceNanos;
         if (graceIsOver && all.isEmpty()) {
-            lockout.ifPresent(holder -> complain("apply waits for session " + holder.holder + " of " + holder.account
+            lockout.ifPresent(holder -> complain("apply waits for " + holder.who()
                     + ", which keeps others from writing: a backup, LOCK TABLES or ALTER TABLE"));
         }
         Blockers.Way way = Blockers.way(session, all, pipeline::isRunning, graceIsOver);
@@ -200,7 +208,7 @@ final class LockWatch implements Runnable {
                 holders.add(new Holder(
                         row.getLong(1),
                         row.getLong(2),
-                        row.getString(3) + "@" + row.getString(4),
+                        row.getString(3) == null ? null : row.getString(3) + "@" + row.getString(4),
                         row.getLong(5),
                         text == null ? null : SchemaCheck.unhex(text)));
             }
@@ -209,25 +217,19 @@ final class LockWatch implements Runnable {
 
     private void kill(Holder holder, Group head) {
         if (holder.holder() == 0) {
-            complain("group " + head + " waits for the locks of InnoDB transaction " + holder.transaction()
-                    + ", which has no session: a prepared XA transaction; see XA RECOVER");
+            complain("group " + head + " waits for the locks of " + holder.who());
             return;
         }
         try {
             auxiliary.run(connection -> {
                 if (Sessions.kill(connection, holder.holder())) {
                     counters.blockersKilled.increment();
-                    log.warn(
-                            "killed session {} of {}: group {} waited for its locks; {}",
-                            holder.holder(),
-                            holder.account(),
-                            head,
-                            holder.doing());
+                    log.warn("killed {}: group {} waited for its locks; {}", holder.who(), head, holder.doing());
                 }
             });
         } catch (SQLException e) {
-            complain("group " + head + " waits for the locks of session " + holder.holder() + " of " + holder.account()
-                    + ", which can't be killed (" + e.getMessage() + "); end it, or grant CONNECTION_ADMIN, and"
+            complain("group " + head + " waits for the locks of " + holder.who() + ", which can't be killed ("
+                    + e.getMessage() + "); end it, or grant CONNECTION_ADMIN, and"
                     + " SYSTEM_USER where such accounts write");
         }
     }

@@ -5,6 +5,7 @@ import io.quorate.core.answer.ClusterHealth;
 import io.quorate.core.answer.MembersAnswer;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -15,14 +16,16 @@ import java.util.function.Consumer;
  * @param body as it came
  */
 record AskedMembers(AskedNode node, String body, MembersAnswer answer) {
+    private static final int LOOKS = 40;
+    private static final int LOOK_MILLIS = 250;
+
     /** @throws CommandException why the first of the nodes doesn't answer, when none does */
     static AskedMembers of(NodeAddress nodes) {
         String refusal = null;
         AskedMembers alone = null;
         for (AskedNode node : nodes.all()) {
             try {
-                String body = node.askState(Membership.PATH);
-                AskedMembers asked = new AskedMembers(node, body, Answers.read(body, MembersAnswer.class));
+                AskedMembers asked = of(node);
                 if (asked.answer.leader() != null) {
                     return asked;
                 }
@@ -58,6 +61,21 @@ record AskedMembers(AskedNode node, String body, MembersAnswer answer) {
         }
         out.flush();
         return asked.health().level().ordinal();
+    }
+
+    /** How the cluster stands, as that node sees it, once it has made up its mind after a change. */
+    static String sentenceOf(AskedNode node) throws InterruptedException {
+        AskedMembers asked = of(node);
+        for (int look = 0; asked.answer.leader() == null && look < LOOKS; look++) {
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+            asked = of(node);
+        }
+        return asked.sentence();
+    }
+
+    private static AskedMembers of(AskedNode node) {
+        String body = node.askState(Membership.PATH);
+        return new AskedMembers(node, body, Answers.read(body, MembersAnswer.class));
     }
 
     /** How the cluster stands. */

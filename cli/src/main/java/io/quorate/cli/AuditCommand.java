@@ -4,8 +4,11 @@ package io.quorate.cli;
 import io.quorate.core.answer.AuditAnswer;
 import io.quorate.core.answer.AuditAnswer.Audit;
 import io.quorate.core.answer.AuditOutcome;
+import io.quorate.core.answer.ClusterAnswer;
 import io.quorate.core.answer.Difference;
+import io.quorate.core.answer.NodeStatus;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -136,6 +139,26 @@ final class AuditCommand implements Runnable {
         return 0;
     }
 
+    /** What the other nodes say, as far as they can be asked. */
+    private Map<AskedNode, AuditAnswer> others(Set<AskedNode> asked) {
+        Map<AskedNode, AuditAnswer> others = new LinkedHashMap<>();
+        try {
+            for (NodeStatus other : asked.iterator()
+                    .next()
+                    .ask("/actuator/cluster", ClusterAnswer.class)
+                    .nodes()) {
+                if (other.http() != null
+                        && asked.stream().noneMatch(node -> node.address().equals(other.http()))) {
+                    AskedNode node = nodes.another(other.http());
+                    others.put(node, Answers.read(node.askState(PATH), AuditAnswer.class));
+                }
+            }
+        } catch (UncheckedIOException | CommandException e) {
+            return others; // Those named have answered.
+        }
+        return others;
+    }
+
     private static String definition(Difference difference) {
         StringBuilder text = new StringBuilder("table " + difference.table() + " differs");
         difference
@@ -225,9 +248,16 @@ final class AuditCommand implements Runnable {
         return 0;
     }
 
-    /** The node that the user names; otherwise the sandbox's node that runs an audit or ran the latest. */
+    /**
+     * The node that the user names; otherwise the sandbox's node that runs an audit or ran the latest. If it has done
+     * none, the node that has, of those that it knows.
+     */
     private AskedNode owner() {
         Map<AskedNode, AuditAnswer> answers = nodes.answers(PATH, AuditAnswer.class);
+        if (answers.values().stream().allMatch(answer -> answer.audit() == null)) {
+            answers = new LinkedHashMap<>(answers);
+            answers.putAll(others(answers.keySet()));
+        }
         AskedNode owner = answers.keySet().iterator().next();
         String latest = "";
         for (Map.Entry<AskedNode, AuditAnswer> each : answers.entrySet()) {

@@ -10,14 +10,25 @@ final class MembersTable {
     /** Every commit waits for a round of the order; that is nothing to be told of. */
     private static final long WAITING_MILLIS_SHOWN = 1000;
 
+    private static final long HOUR = 3600;
+    private static final long DAY = 24 * HOUR;
+    /** Nobody knows at what rate will be written then. */
+    private static final long DAYS_MAX = 60;
+
     private static final String FORMAT = "%-8s %-22s %-12s %10s %10s %9s %8s %9s%s%n";
 
     private MembersTable() {}
 
     static void print(PrintWriter out, MembersAnswer answer) {
+        if (answer.members().isEmpty()) {
+            answer.advice().forEach(out::println);
+            return;
+        }
         out.printf(FORMAT, "member", "address", "state", "ordered", "applied", "applied/s", "queue", "behind", "");
         answer.members().forEach(member -> print(out, member));
-        out.println("* leads");
+        if (answer.members().stream().anyMatch(Member::leader)) {
+            out.println("* leads");
+        }
         answer.advice().forEach(out::println);
     }
 
@@ -58,7 +69,17 @@ final class MembersTable {
         if (seconds == 0) {
             return "is away for too long: it needs a full copy";
         }
-        return "can come back by a transfer for " + seconds / 60 + " min more, at the present rate";
+        return "can come back by a transfer for " + duration(seconds) + " more, at the present rate";
+    }
+
+    private static String duration(long seconds) {
+        if (seconds >= DAYS_MAX * DAY) {
+            return "over " + DAYS_MAX + " days";
+        }
+        if (seconds >= 2 * DAY) {
+            return seconds / DAY + " days";
+        }
+        return seconds >= 2 * HOUR ? seconds / HOUR + " hours" : seconds / 60 + " min";
     }
 
     private static String orDash(Long value) {

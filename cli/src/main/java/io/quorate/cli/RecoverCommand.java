@@ -9,7 +9,6 @@ import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.util.Comparator;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -45,7 +44,7 @@ final class RecoverCommand implements Callable<Integer> {
     private boolean yes;
 
     @Override
-    public Integer call() {
+    public Integer call() throws InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         AskedNode address = furthest();
         String body = address.ask(PATH);
@@ -64,22 +63,19 @@ final class RecoverCommand implements Callable<Integer> {
         }
         address.post(PATH, Map.of("action", "force", "cluster", answer.cluster()));
         out.println("done; nodes that come back take over what this one holds, or say why they can't");
+        if (!node.json()) {
+            out.println(AskedMembers.sentenceOf(address));
+        }
         return 0;
     }
 
-    /** Of the nodes asked, the one whose log goes furthest. */
+    /** Of the nodes that answer, the one whose log goes furthest. */
     private AskedNode furthest() {
-        List<AskedNode> all = node.all();
-        AskedNode best = all.get(0);
-        LogPosition bestEnd = LogPosition.START;
-        for (AskedNode address : all) {
-            LogPosition end = logEnd(address.ask(PATH, RecoveryAnswer.class));
-            if (BY_TERM_AND_INDEX.compare(end, bestEnd) > 0) {
-                best = address;
-                bestEnd = end;
-            }
-        }
-        return best;
+        Map<AskedNode, RecoveryAnswer> answers = node.answers(PATH, RecoveryAnswer.class);
+        return answers.entrySet().stream()
+                .max(Comparator.comparing(answer -> logEnd(answer.getValue()), BY_TERM_AND_INDEX))
+                .orElseThrow()
+                .getKey();
     }
 
     private static LogPosition logEnd(RecoveryAnswer answer) {

@@ -201,6 +201,43 @@ class CommandsTest {
     }
 
     @Test
+    void showsNoTableBeforeThereIsACluster() {
+        n1.answers("members", "{\"node\":\"n1\",\"members\":[]}");
+        assertThat(run("members", "--http", n1.address())).isZero();
+        assertThat(printed()).isEmpty();
+        assertThat(run("status", "--http", n1.address())).isEqualTo(1);
+        assertThat(printed()).startsWith("n1 is in no cluster yet").doesNotContain("leads");
+    }
+
+    @Test
+    void saysForHowLongAMemberMayBeAwayAsFarAsOneCanKnow() {
+        n1.answers(
+                "members",
+                "{\"node\":\"n1\",\"leader\":\"n1\",\"members\":["
+                        + "{\"name\":\"n1\",\"state\":\"SYNCED\",\"leader\":true},"
+                        + "{\"name\":\"n2\",\"state\":\"ABSENT\",\"canReturnForSeconds\":178956780},"
+                        + "{\"name\":\"n3\",\"state\":\"ABSENT\",\"canReturnForSeconds\":300000},"
+                        + "{\"name\":\"n4\",\"state\":\"ABSENT\",\"canReturnForSeconds\":7100}]}");
+        run("members");
+        assertThat(printed()).contains("for over 60 days more", "for 3 days more", "for 118 min more");
+    }
+
+    @Test
+    void anAuditIsFoundAtTheNodeThatHasDoneIt() {
+        n1.answers("audit", "{\"node\":\"n1\",\"waitsFor\":\"\"}");
+        n1.answers(
+                "cluster",
+                "{\"node\":\"n1\",\"nodes\":[{\"name\":\"n1\"},{\"name\":\"n2\",\"http\":\"" + n2.address() + "\"}]}");
+        n2.answers(
+                "audit",
+                "{\"node\":\"n2\",\"waitsFor\":\"\",\"audit\":{\"started\":\"2026-11-29T20:00:00Z\",\"ended\":"
+                        + "\"2026-11-29T20:01:00Z\",\"nodes\":[\"n1\",\"n2\"],\"tables\":3,"
+                        + "\"tablesDone\":3,\"rows\":17}}");
+        assertThat(run("audit", "status", "--http", n1.address())).isZero();
+        assertThat(printed()).contains("by n2: 17 rows of 3 of 3 tables");
+    }
+
+    @Test
     void aNodeThatKnowsNoLeaderIsBelievedOnlyWhereNoOtherOneDoes() {
         String alone = members("OPEN", "ABSENT", "ABSENT").replace("\"leader\":\"n1\"", "\"leader\":null");
         n1.answers("members", alone);
@@ -683,9 +720,12 @@ class CommandsTest {
     void hasThatNodeGoOnAloneWhenToldTo() {
         n1.answers("recovery", recovery("n1", "4:16"));
         n2.answers("recovery", recovery("n2", "4:17"));
+        n2.answers(
+                "members", "{\"node\":\"n2\",\"leader\":\"n2\",\"members\":[{\"name\":\"n2\",\"state\":\"SYNCED\"}]}");
         assertThat(run("recover", "--force-primary", "--yes")).isZero();
         assertThat(printed())
-                .endsWith("done; nodes that come back take over what this one holds, or say why they can't\n");
+                .endsWith("done; nodes that come back take over what this one holds, or say why they can't\n"
+                        + "The only member is up; there is no other that could go on without it.\n");
         assertThat(n1.posted()).isEmpty();
         assertThat(n2.posted()).singleElement().asString().contains("\"action\":\"force\"", "\"cluster\":\"shop\"");
     }

@@ -42,8 +42,8 @@ public interface TotalOrder extends AutoCloseable {
      * @param term Raft's term
      * @param silentMillis for how long nothing had been heard of a majority when this was noticed, or no entry could
      *     have reached the leader; 0 while there is one
-     * @param cutOff what keeps this node's entries from a leader that is heard, or why others that are there don't let it
-     *     in; null when it is nothing of the kind
+     * @param cutOff what keeps this node's entries from a leader that is heard, or why others that are there don't let
+     *     it in; null when it is nothing of the kind
      */
     record Quorum(boolean primary, String leader, long term, long silentMillis, String cutOff) {
         public static final Quorum NONE = new Quorum(false, null, 0);

@@ -31,6 +31,11 @@ public record CopyProgress(String stage, long bytes, long toDo, long perSecond, 
         return new CopyProgress(stage, bytes, toDo, perSecond, eta);
     }
 
+    /** Whether files come; rows take less than their files, which are all that is known of them beforehand. */
+    private boolean isOfFiles() {
+        return !stage.equals("rows");
+    }
+
     /** Whether it still needs the donor, because not everything is here yet. */
     public boolean needsDonor() {
         return stage.isEmpty() || stage.equals("DROP DATA") || stage.endsWith("COPY");
@@ -42,7 +47,7 @@ public record CopyProgress(String stage, long bytes, long toDo, long perSecond, 
         return (stage.isEmpty() ? "beginning" : stage.toLowerCase(java.util.Locale.ROOT)) + ", " + mega(bytes)
                 + " MB are here, "
                 + mega(toDo) + " MB to come, " + mega(perSecond) + " MB/s"
-                + (etaMillis < 0 ? "" : ", " + (etaMillis + 999) / 1000 + " s left");
+                + (etaMillis < 0 ? "" : ", " + (isOfFiles() ? "" : "at most ") + (etaMillis + 999) / 1000 + " s left");
     }
 
     private static long mega(long bytes) {

@@ -21,9 +21,9 @@ class MajorityCheckTest {
     @Test
     void aMemberStaysWhereTheOthersAloneAreNoMajority() {
         assertThat(MajorityCheck.refusal("n3", THREE, Set.of("n1", "n3")))
-                .isEqualTo(
-                        "without n3 NOBODY COULD WRITE: 2 of the 2 members that are left have to take part in the"
-                                + " order, and n2 doesn't answer; start it first, or take it out first (--force does it all the same)");
+                .isEqualTo("without n3 NOBODY COULD WRITE: 2 of the 2 members that are left have to take part in the"
+                        + " order, and n2 doesn't answer; start it first, or take it out first"
+                        + " (--force does it all the same)");
         assertThat(MajorityCheck.refusal("n1", THREE, Set.of("n1", "n3")))
                 .as("the leader itself")
                 .contains("n2 doesn't answer");

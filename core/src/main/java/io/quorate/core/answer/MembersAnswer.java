@@ -27,8 +27,8 @@ public record MembersAnswer(
     }
 
     /**
-     * A member, with what it last said about itself. All of that is null when it has not been heard since the node
-     * asked started.
+     * A member, with what it says about itself. All of that is null while it isn't heard, but for where its server and
+     * its HTTP are.
      *
      * @param address of its part in the order
      * @param generation how often a node of that name has become a member anew, from 1

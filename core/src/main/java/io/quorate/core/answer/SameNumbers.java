@@ -38,8 +38,8 @@ public final class SameNumbers {
         return List.of("The servers of " + String.join(", ", same) + " give out the same AUTO_INCREMENT numbers: where"
                 + " clients of several nodes insert into one table, one of two transactions loses. Set"
                 + " auto_increment_increment to " + Math.max(servers.size(), 3)
-                + " or more on all of them, and auto_increment_offset to another number on each, up to that (SET PERSIST;"
-                + " sessions that are open keep theirs)");
+                + " or more on all of them, and auto_increment_offset to another number on each, up to that (SET"
+                + " PERSIST; sessions that are open keep theirs)");
     }
 
     private static boolean meet(String one, String other) {

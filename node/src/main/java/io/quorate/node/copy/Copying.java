@@ -34,6 +34,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -65,6 +66,7 @@ public final class Copying implements ServerCopy, Refill {
                     Duration.ofSeconds(3))
             .telling(19, 20);
     private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
+    private static final int TOLD_MAX = 16;
 
     private final Ports ports;
     private final ServerAccess access;
@@ -90,7 +92,10 @@ public final class Copying implements ServerCopy, Refill {
     private volatile List<TableName> wanted = List.of();
 
     private long toldNanos;
-    private String told = "";
+    /** What was said lately. */
+    private final ArrayDeque<String> told = new ArrayDeque<>();
+
+    private final CopyPulse pulse = new CopyPulse();
 
     /**
      * The parts of this node that a copy needs.
@@ -334,7 +339,7 @@ public final class Copying implements ServerCopy, Refill {
         if (current == null || current.isWanted()) {
             return null;
         }
-        return current.isByStream() ? streamed.look() : cloned.look();
+        return pulse.shown(current.isByStream() ? streamed.look() : cloned.look(), System.nanoTime());
     }
 
     @Override
@@ -363,7 +368,13 @@ public final class Copying implements ServerCopy, Refill {
     @Override
     public String obstacle() {
         String rows = streamed.obstacle();
-        return note == null ? null : rows == null ? obstacle : rows;
+        String known = rows == null ? obstacle : rows;
+        CopyProgress shown = look();
+        long still =
+                shown == null || !shown.needsDonor() || budget.isPaused() ? 0 : pulse.stillSeconds(System.nanoTime());
+        return note == null
+                ? null
+                : known != null || still == 0 ? known : "nothing has come from " + from() + " for " + still + " s";
     }
 
     @Override
@@ -502,8 +513,13 @@ public final class Copying implements ServerCopy, Refill {
                 + (what.isEmpty() ? "" : ": " + what);
         progress.accept(text);
         boolean moves = look() != null && obstacle == null;
-        if (!text.equals(told) && (!moves || System.nanoTime() - toldNanos > TOLD_EVERY.toNanos())) {
-            told = text;
+        boolean isTime = !moves || System.nanoTime() - toldNanos > TOLD_EVERY.toNanos();
+        // A copy that is tried again and again says the same few things in turns.
+        if (isTime && !told.contains(text)) {
+            if (told.size() == TOLD_MAX) {
+                told.removeFirst();
+            }
+            told.addLast(text);
             toldNanos = System.nanoTime();
             log.info("{}", text);
         }
@@ -656,6 +672,7 @@ public final class Copying implements ServerCopy, Refill {
         }
         CopyNote.delete(properties.dataDir());
         note = null;
+        told.clear();
         // Nobody could let the next one go on before it is there.
         budget.pause(false);
         progress.accept(null);

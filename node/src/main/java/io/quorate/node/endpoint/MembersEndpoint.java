@@ -104,19 +104,17 @@ class MembersEndpoint {
     private MembersAnswer.Member member(Peer member, Membership known, Members.@Nullable Heard last) {
         boolean self = member.name().equals(known.node());
         boolean present = self || (last != null && last.isFresh());
-        MemberReport report = known.report();
-        Long absentSeconds = null;
-        if (!self) {
-            report = last == null ? null : last.report();
-            absentSeconds = last == null ? null : Long.valueOf(present ? 0 : last.ageSeconds());
-        }
+        MemberReport said = self ? known.report() : last == null ? null : last.report();
+        // How far it was, and what it waited for, is over; where it is found is not.
+        MemberReport report = present ? said : null;
+        Long absentSeconds = self || last == null ? null : Long.valueOf(present ? 0 : last.ageSeconds());
         FlowReport flow = report == null ? null : report.flow();
         return new MembersAnswer.Member(
                 member.name(),
                 member.host() + ":" + member.raftPort(),
                 member.generation(),
                 member.name().equals(known.leader()),
-                present && report != null ? report.state() : MembersAnswer.Member.ABSENT,
+                report != null ? report.state() : MembersAnswer.Member.ABSENT,
                 absentSeconds,
                 forecast.returns().get(member.name()),
                 report == null ? null : report.ordered(),
@@ -133,9 +131,9 @@ class MembersEndpoint {
                 flow == null ? null : flow.lagMillis(),
                 flow == null ? null : flow.slowedFor(),
                 flow != null && flow.leftBehind(),
-                report == null ? null : report.mysql(),
-                report == null ? null : report.version(),
-                report == null ? null : report.http());
+                said == null ? null : said.mysql(),
+                said == null ? null : said.version(),
+                said == null ? null : said.http());
     }
 
     /**

@@ -10,6 +10,7 @@ import io.quorate.transport.AdmissionPlan;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,8 +22,13 @@ import org.slf4j.LoggerFactory;
 final class FirstData {
     private static final Logger log = LoggerFactory.getLogger(FirstData.class);
 
+    /** Services that are started together come one after the other. */
+    private static final long STARTING_NANOS = TimeUnit.SECONDS.toNanos(60);
+
     private final JoinHost host;
     private final HistoryCheck history;
+    /** When a server without tables first waited for others; null before that. */
+    private @Nullable Long waitedFromNanos;
 
     private interface Settling {
         /** @return why it can't be told yet; null when it is settled */
@@ -129,9 +135,13 @@ final class FirstData {
         }
         List<String> silent = host.plan().silent(others.words());
         if (!silent.isEmpty()) {
-            return "this server has no tables, and " + String.join(", ", silent)
-                    + " may have some, which would be those of the cluster: start the service there, too; or stop all"
-                    + " services and leave it out of quorate.peers everywhere until there is a cluster";
+            String told = "this server has no tables, and " + String.join(", ", silent)
+                    + " may have some, which would be those of the cluster: ";
+            waitedFromNanos = waitedFromNanos == null ? Long.valueOf(host.nanos()) : waitedFromNanos;
+            return host.nanos() - waitedFromNanos < STARTING_NANOS
+                    ? told + "waiting for " + (silent.size() == 1 ? "it" : "them")
+                    : told + "start the service there, too; or stop all services and leave it out of quorate.peers"
+                            + " everywhere until there is a cluster";
         }
         return others.words().stream().allMatch(word -> word.members().isEmpty())
                 ? "not all nodes that answer can tell yet whether their servers have tables; is mysqld running beside"

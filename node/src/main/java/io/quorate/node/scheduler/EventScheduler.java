@@ -149,7 +149,8 @@ public final class EventScheduler implements AutoCloseable {
         return ServerAccess.ask(
                         connection,
                         "SELECT COUNT(*) FROM performance_schema.variables_info WHERE VARIABLE_NAME = '" + VARIABLE
-                                + "' AND VARIABLE_SOURCE IN ('DYNAMIC', 'PERSISTED') AND SET_USER = SUBSTRING_INDEX(USER(), '@', 1)"
+                                + "' AND VARIABLE_SOURCE IN ('DYNAMIC', 'PERSISTED')"
+                                + " AND SET_USER = SUBSTRING_INDEX(USER(), '@', 1)"
                                 + " AND @@GLOBAL." + VARIABLE + " = 'OFF'")
                 .equals("1");
     }

@@ -81,8 +81,8 @@ final class ServerCheck {
 
     /** Of a server whose {@code auto_increment_increment} is 1. */
     static final Finding SAME_NUMBERS = new Finding(
-            "auto_increment_increment is 1: where clients of several nodes insert into one table, their servers give out"
-                    + " the same AUTO_INCREMENT numbers, and one of two transactions loses",
+            "auto_increment_increment is 1: where clients of several nodes insert into one table, their servers give"
+                    + " out the same AUTO_INCREMENT numbers, and one of two transactions loses",
             "SET PERSIST auto_increment_increment = 9; SET PERSIST auto_increment_offset = 1; -- another offset on each"
                     + " server, up to 9");
 
