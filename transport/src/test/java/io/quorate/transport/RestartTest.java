@@ -176,6 +176,19 @@ class RestartTest {
         }
     }
 
+    /** Those that may be interrupted at once when a close takes long. */
+    @Test
+    void knowsTheThreadsThatOnlyWaitByTheirName() {
+        try (Nodes nodes = Nodes.of(directory, 3).start()) {
+            nodes.awaitLeader();
+            for (String kind : List.of("-LogAppenderDaemon", "-FollowerState")) {
+                Nodes.await(kind, () -> nodes.names().stream()
+                        .flatMap(name -> of(name + "@group-"))
+                        .anyMatch(thread -> thread.getName().endsWith(kind)));
+            }
+        }
+    }
+
     private Nodes oneWithManySegments() {
         Nodes nodes = new Nodes(directory, 1, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
                 .withLog(1 << 20, 1, 1_000_000, 1L << 30));
