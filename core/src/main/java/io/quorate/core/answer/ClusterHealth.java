@@ -103,6 +103,12 @@ public record ClusterHealth(Level level, String sentence) {
                 unready.isEmpty() ? Level.OK : Level.ATTENTION, up(all, missing, unready) + "; " + spare(all, spare));
     }
 
+    /** Nobody leads, in the midst of a change of the members. */
+    public static ClusterHealth changing(List<Member> members) {
+        return stopped("a change of the members is begun, and a majority of those before it and of those after it has"
+                + " to take part in the order: " + states(members));
+    }
+
     private static List<Member> without(List<Member> members, Set<String> states) {
         return members.stream().filter(m -> !states.contains(m.state())).toList();
     }

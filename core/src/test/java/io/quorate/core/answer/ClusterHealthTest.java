@@ -59,6 +59,16 @@ class ClusterHealthTest {
     }
 
     @Test
+    void aChangeOfTheMembersThatIsBegunIsNamed() {
+        assertThat(ClusterHealth.changing(members("NON_PRIMARY", "ABSENT", "NON_PRIMARY")))
+                .isEqualTo(new ClusterHealth(
+                        Level.STOPPED,
+                        "NOBODY CAN WRITE: a change of the members is begun, and a majority of those before it and of"
+                                + " those after it has to take part in the order: n1 is NON_PRIMARY, n2 is away, n3 is"
+                                + " NON_PRIMARY."));
+    }
+
+    @Test
     void whoIsDrainedTakesNoWritesAndCountsForTheMajority() {
         Member drained = member("n2", "SYNCED", true);
         assertThat(ClusterHealth.of("n1", "n1", List.of(member("n1", "SYNCED"), drained, member("n3", "SYNCED"))))

@@ -77,7 +77,9 @@ class MembersEndpoint {
                 new ArrayList<>(MixedVersions.advice(list, MembersAnswer.Member::name, MembersAnswer.Member::version));
         advice.addAll(SameNumbers.advice(autoIncrements(known, heard)));
         return new MembersAnswer(
-                ClusterHealth.of(known.node(), known.leader(), list, standing.cutOff()),
+                standing.isHeldByChange()
+                        ? ClusterHealth.changing(list)
+                        : ClusterHealth.of(known.node(), known.leader(), list, standing.cutOff()),
                 known.node(),
                 known.leader(),
                 list,

@@ -213,6 +213,12 @@ public final class Standing {
         return loop.state();
     }
 
+    /** Whether there is no majority in the midst of a change of the members. */
+    public boolean isHeldByChange() {
+        RatisTotalOrder running = order.running();
+        return running != null && running.isChangingMembers() && !order.quorum().primary();
+    }
+
     /** What keeps this node from others that are there; null when nothing does. Takes no lock. */
     public @Nullable String cutOff() {
         return order.quorum().cutOff();
