@@ -18,6 +18,11 @@ final class Diagnosis {
     private static final long LAG_MILLIS = 5_000;
     private static final long RETURN_SECONDS = 3_600;
     private static final long CACHE_SECONDS = 3_600;
+    /** A service that was restarted has received at once what others wrote meanwhile: that is no rate. */
+    private static final double SETTLED_SECONDS = 900;
+    /** Its capture begins a moment after it is SYNCED. */
+    private static final double STARTED_SECONDS = 60;
+
     private static final double CERTIFICATE_SECONDS = 14 * 86_400.0;
     private static final double CONFLICTS_SHARE = 0.01;
     private static final double CONFLICTS_MIN = 100;
@@ -93,7 +98,10 @@ final class Diagnosis {
             findings.add(node + ": tables without any unique key conflict and apply by whole rows: "
                     + some(cluster.tablesWithoutKey()) + ". Give them primary keys");
         }
-        cache(node, cluster.cache());
+        double uptimeSeconds = said.metric("process_uptime_seconds", SETTLED_SECONDS);
+        if (uptimeSeconds >= SETTLED_SECONDS) {
+            cache(node, cluster.cache());
+        }
         double certificate = said.metric("quorate_tls_expires_seconds", Double.NaN);
         if (certificate < CERTIFICATE_SECONDS) {
             findings.add(node + ": its certificate "
@@ -107,7 +115,9 @@ final class Diagnosis {
                     + "% of all transactions since its start failed by conflicts; \"quorate conflicts\" shows which"
                     + " tables they meet in. Send writes of these to one node");
         }
-        if (cluster.state().equals("SYNCED") && said.metric("quorate_capture_connected", 1) == 0) {
+        if (uptimeSeconds >= STARTED_SECONDS
+                && cluster.state().equals("SYNCED")
+                && said.metric("quorate_capture_connected", 1) == 0) {
             findings.add(node + " is SYNCED and doesn't read its server's binlog; see its log");
         }
         double used = said.metric("jvm_memory_used_bytes", 0);

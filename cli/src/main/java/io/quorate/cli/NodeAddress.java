@@ -94,9 +94,22 @@ final class NodeAddress {
         return local.at(dir, other).orElseGet(() -> new AskedNode(other, Credentials.of(environment)));
     }
 
-    /** The first of them. */
+    /** The first of them that answers; the very first when none does. */
     AskedNode first() {
-        return all().get(0);
+        List<AskedNode> all = all();
+        return all.size() == 1
+                ? all.get(0)
+                : all.stream().filter(NodeAddress::answers).findFirst().orElse(all.get(0));
+    }
+
+    /** Whether it is neither frozen nor starting. */
+    private static boolean answers(AskedNode node) {
+        try {
+            node.askState("/actuator/cluster/self");
+            return true;
+        } catch (UncheckedIOException | CommandException e) {
+            return false;
+        }
     }
 
     /**

@@ -201,6 +201,15 @@ class CommandsTest {
     }
 
     @Test
+    void asksAnotherNodeWhereTheFirstDoesNotAnswer() {
+        n1.close();
+        n2.answers("cluster/self", "{\"name\":\"n2\"}");
+        n2.answers("outcome/3E11FA47-71CA-11E1-9E33-C80AA9429562:7", "{\"outcome\":\"ORDERED\",\"says\":\"it is\"}");
+        assertThat(run("outcome", "3E11FA47-71CA-11E1-9E33-C80AA9429562:7")).isZero();
+        assertThat(printed()).contains("ORDERED: it is");
+    }
+
+    @Test
     void showsNoTableBeforeThereIsACluster() {
         n1.answers("members", "{\"node\":\"n1\",\"members\":[]}");
         assertThat(run("members", "--http", n1.address())).isZero();

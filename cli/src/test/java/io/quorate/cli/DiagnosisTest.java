@@ -79,6 +79,14 @@ class DiagnosisTest {
                 .isEmpty();
     }
 
+    @Test
+    void aServiceThatWasJustRestartedIsNotJudgedByWhatItReceivedAtOnce() {
+        String cache = ",\"cache\":{\"bytes\":9,\"spanSecondsWhenFull\":60}";
+        assertThat(of(cache, "", Map.of("process_uptime_seconds", 20.0, "quorate_capture_connected", 0.0)))
+                .isEmpty();
+        assertThat(of(cache, "", Map.of("process_uptime_seconds", 2000.0))).hasSize(1);
+    }
+
     /** G1 bounds one of its parts by the whole heap, and the others not at all. */
     @ParameterizedTest
     @CsvSource({"1.2E8, false", "5.9E8, true"})
