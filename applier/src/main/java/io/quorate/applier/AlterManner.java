@@ -5,9 +5,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The clauses {@code ALGORITHM} and {@code LOCK} of statements that alter tables. They say how a server is to do it, not
- * what; and not every server can do it like the origin. A table that was copied has no versions of rows, for example,
- * and takes more columns by INSTANT.
+ * Finds the clauses {@code ALGORITHM} and {@code LOCK} of statements that alter tables. They say how a server is to do
+ * it, not what; and not every server can do it like the origin. A table that was copied has no versions of rows, for
+ * example, and takes more columns by INSTANT.
  */
 final class AlterManner {
     private static final Pattern ALTERS = Invoker.pattern(

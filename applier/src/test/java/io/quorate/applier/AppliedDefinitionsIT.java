@@ -483,6 +483,7 @@ class AppliedDefinitionsIT extends OriginAndServer {
                 CarriedSetting.DIV_PRECISION_INCREMENT, "11",
                 CarriedSetting.BLOCK_ENCRYPTION_MODE, "aes-256-ecb",
                 CarriedSetting.DEFAULT_STORAGE_ENGINE, "MyISAM",
+                CarriedSetting.OLD_ALTER_TABLE, "ON",
                 CarriedSetting.INNODB_FT_ENABLE_STOPWORD, "ON",
                 CarriedSetting.INNODB_FT_USER_STOPWORD_TABLE, schema + "/words"));
         assertThat(settings).hasSize(CarriedSetting.values().length);

@@ -80,8 +80,13 @@ public class DecodingBenchmark {
             }
 
             @Override
-            public boolean isAtomic(TableName name) {
-                return true;
+            public List<String> expressions(TableName name) {
+                return List.of();
+            }
+
+            @Override
+            public String engine(TableName name) {
+                return "InnoDB";
             }
 
             @Override
@@ -90,7 +95,7 @@ public class DecodingBenchmark {
             }
 
             @Override
-            public OriginSession session(long id, Set<CarriedSetting> asked) {
+            public OriginSession session(long id, long second, Set<CarriedSetting> asked) {
                 return new OriginSession(Map.of(), true);
             }
 

@@ -6,6 +6,7 @@ import io.quorate.core.CarriedSetting;
 import io.quorate.core.TableName;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.List;
 import java.util.Set;
 
 /** The source of tables' definitions. */
@@ -19,7 +20,12 @@ interface Definitions {
     TableDefinition definition(TableName name, BinlogPosition at) throws SQLException;
 
     /** Whether there is such a table now, and the server creates and drops tables of its engine atomically. */
-    boolean isAtomic(TableName name) throws SQLException;
+    default boolean isAtomic(TableName name) throws SQLException {
+        return "InnoDB".equals(engine(name));
+    }
+
+    /** The expressions of a table's columns. */
+    List<String> expressions(TableName name) throws SQLException;
 
     /**
      * Whether all servers give the rows of a table the same numbers: there are none, or a key sorted them before.
@@ -28,8 +34,11 @@ interface Definitions {
      */
     boolean areNumberedAlike(TableName name, Statement.Numbering numbering) throws SQLException;
 
-    /** What a session has set; {@code id} is the server's number of its connection. */
-    OriginSession session(long id, Set<CarriedSetting> asked) throws SQLException;
+    /** As {@link OriginSession#of}. */
+    OriginSession session(long id, long second, Set<CarriedSetting> asked) throws SQLException;
+
+    /** The engine that a table has now; null when there is none. */
+    String engine(TableName name) throws SQLException;
 
     /** The time zone of a session, as {@link #session}; null where nobody knows. */
     default String timeZone(long id) throws SQLException {

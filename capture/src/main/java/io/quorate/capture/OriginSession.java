@@ -22,13 +22,21 @@ import java.util.stream.Collectors;
 record OriginSession(Map<CarriedSetting, String> values, boolean isAssumed) {
     private static final int TIMEOUT_SECONDS = 5;
 
-    /** @param id the server's number of the connection */
-    static OriginSession of(Connection connection, long id, Set<CarriedSetting> asked) throws SQLException {
+    /**
+     * Asks for a session.
+     *
+     * @param id the server's number of the connection; another one has it after a restart
+     * @param second when the session committed the definition
+     */
+    static OriginSession of(Connection connection, long id, long second, Set<CarriedSetting> asked)
+            throws SQLException {
         Map<CarriedSetting, String> values = read(
                 connection,
                 "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_by_thread"
                         + " WHERE THREAD_ID = (SELECT THREAD_ID FROM performance_schema.threads"
-                        + " WHERE PROCESSLIST_ID = " + id + ") AND " + in(asked));
+                        + " WHERE PROCESSLIST_ID = " + id + ") AND (SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE"
+                        + " FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Uptime') <= " + second
+                        + " AND " + in(asked));
         if (values.size() == asked.size()) {
             return new OriginSession(values, false);
         }

@@ -172,26 +172,25 @@ final class SchemaCatalog implements Definitions {
     }
 
     @Override
-    public boolean isAtomic(TableName name) throws SQLException {
-        return unlessLimited(name, () -> hasAtomicEngine(name), false);
-    }
-
-    @Override
     public boolean areNumberedAlike(TableName name, Numbering numbering) throws SQLException {
         return unlessLimited(
                 name,
-                () -> (hasAtomicEngine(name) && (numbering.hadPrimary() || wereSorted(name, numbering)))
+                () -> ("InnoDB".equals(readEngine(name)) && (numbering.hadPrimary() || wereSorted(name, numbering)))
                         || hasNoRows(name),
                 false);
     }
 
-    private boolean hasAtomicEngine(TableName name) throws SQLException {
+    @Override
+    public String engine(TableName name) throws SQLException {
+        return unlessLimited(name, () -> readEngine(name), null);
+    }
+
+    private String readEngine(TableName name) throws SQLException {
         try (PreparedStatement s = prepare(
-                        LIMITED + "1 FROM information_schema.TABLES"
-                                + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND ENGINE = 'InnoDB'",
+                        LIMITED + "ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
                         name);
                 ResultSet r = s.executeQuery()) {
-            return r.next();
+            return r.next() ? r.getString(1) : null;
         }
     }
 
@@ -224,8 +223,8 @@ final class SchemaCatalog implements Definitions {
     }
 
     @Override
-    public OriginSession session(long id, Set<CarriedSetting> asked) throws SQLException {
-        return OriginSession.of(connection, id, asked);
+    public OriginSession session(long id, long second, Set<CarriedSetting> asked) throws SQLException {
+        return OriginSession.of(connection, id, second, asked);
     }
 
     private long created(TableName name) throws SQLException {
@@ -276,11 +275,16 @@ final class SchemaCatalog implements Definitions {
                 referenced,
                 children,
                 cascaded,
-                expressions(name),
+                readExpressions(name),
                 false);
     }
 
-    private List<String> expressions(TableName name) throws SQLException {
+    @Override
+    public List<String> expressions(TableName name) throws SQLException {
+        return unlessLimited(name, () -> readExpressions(name), List.of());
+    }
+
+    private List<String> readExpressions(TableName name) throws SQLException {
         List<String> texts = new ArrayList<>();
         try (PreparedStatement s = connection.prepareStatement(EXPRESSIONS)) {
             for (int i = 1; i <= 6; i += 2) {

@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -90,9 +91,31 @@ final class TablePlans {
         try {
             return definitions.isAtomic(name);
         } catch (SQLException e) {
-            throw new QuorateException(
-                    ErrorCode.SERVER_UNREACHABLE, "can't read the engine of " + name.schema() + "." + name.table(), e);
+            throw unreadable(name, e);
         }
+    }
+
+    /** As {@link Definitions#engine}. */
+    String engine(TableName name) {
+        try {
+            return definitions.engine(name);
+        } catch (SQLException e) {
+            throw unreadable(name, e);
+        }
+    }
+
+    /** As {@link Definitions#expressions}. */
+    List<String> expressions(TableName name) {
+        try {
+            return definitions.expressions(name);
+        } catch (SQLException e) {
+            throw unreadable(name, e);
+        }
+    }
+
+    private static QuorateException unreadable(TableName name, SQLException e) {
+        return new QuorateException(
+                ErrorCode.SERVER_UNREACHABLE, "can't read the definition of " + name.schema() + "." + name.table(), e);
     }
 
     /** As {@link Definitions#areNumberedAlike}. */
@@ -118,9 +141,9 @@ final class TablePlans {
     }
 
     /** As {@link Definitions#session}. */
-    OriginSession session(long id, Set<CarriedSetting> asked) {
+    OriginSession session(long id, long second, Set<CarriedSetting> asked) {
         try {
-            return definitions.session(id, asked);
+            return definitions.session(id, second, asked);
         } catch (SQLException e) {
             throw new QuorateException(ErrorCode.SERVER_UNREACHABLE, "can't read what session " + id + " has set", e);
         }

@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.BinlogPosition;
+import io.quorate.core.CarriedSetting;
 import io.quorate.core.CertifiedXid;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
@@ -321,7 +322,7 @@ final class TransactionReader {
                     statement.firstTable());
             keys.add(Keys.NOT_REPEATABLE, KeyType.SHARED);
         }
-        byte[] event = foreign == null && text != null ? carrying(query, text, b, offset, length) : null;
+        byte[] event = foreign == null && text != null ? carrying(statement, query, text, b, offset, length) : null;
         if (event == null) {
             append(b, offset, length);
         } else {
@@ -332,7 +333,7 @@ final class TransactionReader {
     }
 
     /** The event with what the statement depends on and the binlog doesn't have; null where nothing is to be added. */
-    private byte[] carrying(QueryEvent query, String text, byte[] b, int offset, int length) {
+    private byte[] carrying(Statement statement, QueryEvent query, String text, byte[] b, int offset, int length) {
         Unlogged unlogged = Unlogged.of(text, query.sqlMode);
         if (unlogged.unrepeatable() != null || query.unknownCode >= 0) {
             log.error(
@@ -349,18 +350,38 @@ final class TransactionReader {
         if (unlogged.settings().isEmpty()) {
             return null;
         }
-        OriginSession settings = plans.session(session, unlogged.settings());
-        if (settings.isAssumed() && !unlogged.isOfEngineAlone()) {
+        OriginSession settings = plans.session(session, committedMicros / 1_000_000, unlogged.settings());
+        if (settings.isAssumed()) {
+            assume(statement, unlogged, settings, text);
+        } else {
+            log.debug("transaction {} depends on {}", gtid(), settings.values());
+        }
+        return QueryEvent.carrying(b, offset, length, settings.values());
+    }
+
+    /** Only what is asked of a session can't be asked of a table. */
+    private void assume(Statement statement, Unlogged unlogged, OriginSession settings, String text) {
+        if (unlogged.settings().contains(CarriedSetting.DEFAULT_STORAGE_ENGINE) && statement.tables() != null) {
+            String engine = plans.engine(statement.tables().get(0));
+            if (engine != null) {
+                settings.values().put(CarriedSetting.DEFAULT_STORAGE_ENGINE, engine);
+            }
+        }
+        boolean matters = !unlogged.named().isEmpty();
+        if (!matters
+                && unlogged.settings().contains(CarriedSetting.BLOCK_ENCRYPTION_MODE)
+                && statement.tables() != null) {
+            matters = plans.expressions(statement.tables().get(0)).stream()
+                    .anyMatch(expression -> !Unlogged.ofExpression(expression).isEmpty());
+        }
+        if (matters) {
             log.warn(
                     "transaction {} depends on what its session has set, and that session is gone. The other servers"
                             + " run it with this server's {}: {}",
                     gtid(),
                     settings.values(),
                     Statement.shorten(text));
-        } else {
-            log.debug("transaction {} depends on {}", gtid(), settings.values());
         }
-        return QueryEvent.carrying(b, offset, length, settings.values());
     }
 
     private void tableMap(byte[] b, int offset, int length) {
@@ -377,7 +398,7 @@ final class TransactionReader {
             applied = firstTable && plan.isOurs(POSITION_TABLE);
             marked |= plan.isOurs(MARK_TABLE);
         } else {
-            byte[] settings = ddl ? null : writer.before(plan, session);
+            byte[] settings = ddl ? null : writer.before(plan, session, committedMicros / 1_000_000);
             if (settings != null) {
                 append(settings, 0, settings.length);
             }

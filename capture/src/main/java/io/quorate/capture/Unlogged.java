@@ -10,11 +10,12 @@ import java.util.Set;
  * triggers and stored programs are evaluated by whoever uses them, and most functions that differ by session or server
  * are refused in definitions (errors 1674, 3770, 3772).
  *
- * @param settings session variables on which its effect depends
+ * @param settings session variables on which its effect may depend
+ * @param named those of them on which it depends by its text
  * @param unrepeatable a function whose result is in no log and in no variable; null for none
  * @param drawsLots whether RAND() decides about it, whose seeds are in the log of a server that has run it
  */
-record Unlogged(Set<CarriedSetting> settings, String unrepeatable, boolean drawsLots) {
+record Unlogged(Set<CarriedSetting> settings, Set<CarriedSetting> named, String unrepeatable, boolean drawsLots) {
     private static final Set<String> KINDS = Set.of(
             "TABLE",
             "INDEX",
@@ -57,26 +58,43 @@ record Unlogged(Set<CarriedSetting> settings, String unrepeatable, boolean draws
             "MASTER_POS_WAIT",
             "WAIT_FOR_EXECUTED_GTID_SET");
 
-    private static final Unlogged NOTHING = new Unlogged(Set.of(), null, false);
+    private static final Unlogged NOTHING = new Unlogged(Set.of(), Set.of(), null, false);
+
+    /** Whatever makes a table anew evaluates its expressions anew, also those that are in no text. */
+    private static final Set<CarriedSetting> EVALUATED = Set.of(
+            CarriedSetting.DEFAULT_WEEK_FORMAT,
+            CarriedSetting.DIV_PRECISION_INCREMENT,
+            CarriedSetting.BLOCK_ENCRYPTION_MODE,
+            CarriedSetting.OLD_ALTER_TABLE);
 
     static Unlogged of(String sql, long sqlMode) {
         SqlTokens tokens = SqlTokens.of(sql, sqlMode);
-        boolean creates = tokens.take("CREATE");
-        if (!creates && !tokens.take("ALTER")) {
-            return NOTHING;
-        }
-        Set<CarriedSetting> settings = EnumSet.noneOf(CarriedSetting.class);
+        return switch (tokens.take().upper()) {
+            case "CREATE" -> of(tokens, true);
+            case "ALTER" -> of(tokens, false);
+            case "DROP" -> tokens.peek().is("INDEX") ? anew() : NOTHING;
+            case "OPTIMIZE" -> anew();
+            default -> NOTHING;
+        };
+    }
+
+    private static Unlogged anew() {
+        return new Unlogged(EVALUATED, Set.of(), null, false);
+    }
+
+    private static Unlogged of(SqlTokens tokens, boolean creates) {
         boolean fulltext = tokens.peek().is("FULLTEXT");
         while (!tokens.atEnd() && !KINDS.contains(tokens.peek().upper())) {
             tokens.take();
         }
         String kind = tokens.take().upper();
+        Set<CarriedSetting> named = EnumSet.noneOf(CarriedSetting.class);
         Scan scan =
                 switch (kind) {
-                    case "TABLE" -> new Scan(tokens, settings, !creates, false);
-                    case "INDEX" -> new Scan(tokens, settings, true, false);
-                    case "VIEW" -> new Scan(tokens, settings, false, false);
-                    case "EVENT" -> new Scan(tokens, settings, true, true);
+                    case "TABLE" -> new Scan(tokens, named, !creates, false);
+                    case "INDEX" -> new Scan(tokens, named, true, false);
+                    case "VIEW" -> new Scan(tokens, named, false, false);
+                    case "EVENT" -> new Scan(tokens, named, true, true);
                     default -> null;
                 };
         if (scan == null) {
@@ -85,18 +103,24 @@ record Unlogged(Set<CarriedSetting> settings, String unrepeatable, boolean draws
         scan.all();
         boolean ofTable = kind.equals("TABLE") || kind.equals("INDEX");
         if (ofTable && (fulltext || tokens.restHasAny(Set.of("FULLTEXT")))) {
-            settings.add(CarriedSetting.INNODB_FT_ENABLE_STOPWORD);
-            settings.add(CarriedSetting.INNODB_FT_USER_STOPWORD_TABLE);
+            named.add(CarriedSetting.INNODB_FT_ENABLE_STOPWORD);
+            named.add(CarriedSetting.INNODB_FT_USER_STOPWORD_TABLE);
         }
-        if (creates && kind.equals("TABLE") && !namesEngine(tokens.rest())) {
-            settings.add(CarriedSetting.DEFAULT_STORAGE_ENGINE);
+        Set<CarriedSetting> settings = EnumSet.noneOf(CarriedSetting.class);
+        settings.addAll(named);
+        if (creates && kind.equals("TABLE")) {
+            if (!namesEngine(tokens.rest())) {
+                settings.add(CarriedSetting.DEFAULT_STORAGE_ENGINE);
+            }
+        } else if (ofTable) {
+            settings.addAll(EVALUATED);
         }
-        return new Unlogged(settings, scan.unrepeatable, scan.drawsLots);
+        return new Unlogged(settings, named, scan.unrepeatable, scan.drawsLots);
     }
 
-    /** Whether only the engine of a new table depends on the session. */
-    boolean isOfEngineAlone() {
-        return settings.equals(Set.of(CarriedSetting.DEFAULT_STORAGE_ENGINE));
+    /** The settings on which an expression depends that is evaluated for rows. */
+    static Set<CarriedSetting> ofExpression(String expression) {
+        return of("ALTER TABLE t ADD c INT AS (" + expression + ")", 0).named;
     }
 
     /** A table like another one has that one's engine. */

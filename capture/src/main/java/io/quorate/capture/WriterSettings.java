@@ -47,8 +47,9 @@ final class WriterSettings {
      * The event that has to stand before the TABLE_MAP of a table; null where it makes no difference or has been told.
      *
      * @param session the server's number of the client's connection
+     * @param second when it committed
      */
-    byte[] before(TablePlan plan, long session) {
+    byte[] before(TablePlan plan, long session, long second) {
         if (begin == null || !plan.computes) {
             return null;
         }
@@ -57,7 +58,7 @@ final class WriterSettings {
             timeZone = plans.timeZone(session);
         }
         if (!unlogged.keySet().containsAll(plan.unlogged)) {
-            unlogged.putAll(plans.session(session, plan.unlogged).values());
+            unlogged.putAll(plans.session(session, second, plan.unlogged).values());
         }
         settings = settings.with(timeZone, unlogged);
         if (settings.equals(noted)) {

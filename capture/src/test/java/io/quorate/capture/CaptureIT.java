@@ -25,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -579,11 +580,38 @@ class CaptureIT {
         assertThat(new String(definitions.get(1).payload().toArray(), StandardCharsets.ISO_8859_1))
                 .contains("default_storage_engine\0MyISAM\0");
         try (Connection reader = server.connect()) {
-            OriginSession gone =
-                    OriginSession.of(reader, Integer.MAX_VALUE, Set.of(CarriedSetting.DIV_PRECISION_INCREMENT));
-            assertThat(gone.isAssumed()).isTrue();
-            assertThat(gone.values()).isEqualTo(Map.of(CarriedSetting.DIV_PRECISION_INCREMENT, "4"));
+            Set<CarriedSetting> asked = Set.of(CarriedSetting.DIV_PRECISION_INCREMENT);
+            long now = System.currentTimeMillis() / 1000;
+            long own;
+            try (ResultSet row = reader.createStatement().executeQuery("SELECT CONNECTION_ID()")) {
+                row.next();
+                own = row.getLong(1);
+            }
+            assertThat(OriginSession.of(reader, own, now + 60, asked).isAssumed())
+                    .isFalse();
+            // It isn't there; somebody else has its number.
+            for (OriginSession gone : List.of(
+                    OriginSession.of(reader, Integer.MAX_VALUE, now + 60, asked),
+                    OriginSession.of(reader, own, now - 100_000, asked))) {
+                assertThat(gone.isAssumed()).isTrue();
+                assertThat(gone.values()).isEqualTo(Map.of(CarriedSetting.DIV_PRECISION_INCREMENT, "4"));
+            }
         }
+    }
+
+    /** In mode async a session may be gone before the service comes to what it did. */
+    @Test
+    void theEngineOfANewTableIsAskedOfTheTableWhereTheSessionIsGone() throws Exception {
+        fixture.awaitAll();
+        fixture.recorder.clear();
+        fixture.recorder.block(true);
+        server.execute("CREATE TABLE shop.first (a INT) ENGINE = InnoDB");
+        fixture.recorder.awaitBlocked();
+        server.execute("SET default_storage_engine = 'MyISAM'", "CREATE TABLE shop.of_its_session (a INT)");
+        fixture.recorder.block(false);
+        fixture.awaitAll();
+        assertThat(new String(fixture.recorder.writeSets().get(1).payload().toArray(), StandardCharsets.ISO_8859_1))
+                .contains("default_storage_engine\0MyISAM\0");
     }
 
     /** A newer server may have tables of its own that are accounts'; somebody has to look. */

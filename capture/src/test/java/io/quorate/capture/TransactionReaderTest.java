@@ -63,8 +63,13 @@ class TransactionReaderTest {
             }
 
             @Override
-            public boolean isAtomic(TableName name) {
-                return true;
+            public List<String> expressions(TableName name) {
+                return List.of();
+            }
+
+            @Override
+            public String engine(TableName name) {
+                return "InnoDB";
             }
 
             @Override
@@ -73,7 +78,7 @@ class TransactionReaderTest {
             }
 
             @Override
-            public OriginSession session(long id, Set<CarriedSetting> asked) {
+            public OriginSession session(long id, long second, Set<CarriedSetting> asked) {
                 return new OriginSession(Map.of(), true);
             }
 

@@ -5,8 +5,8 @@ import java.util.Locale;
 
 /**
  * A session variable that a definition's effect may depend on, or what servers compute of rows, and that no event of the
- * binlog has. The origin's service asks its server for the session's value, and adds that to the definition or the rows. {@code docs/session-variables.md}
- * has all variables, these among them.
+ * binlog has. The origin's service asks its server for the session's value, and adds that to the definition or the
+ * rows. {@code docs/session-variables.md} has all variables, these among them.
  */
 public enum CarriedSetting {
     /** What WEEK(d) without a mode stands for; it becomes part of the expression. EXTRACT(WEEK FROM d) asks it anew. */
@@ -15,6 +15,8 @@ public enum CarriedSetting {
     DIV_PRECISION_INCREMENT,
     /** What AES_ENCRYPT and AES_DECRYPT do. */
     BLOCK_ENCRYPTION_MODE,
+    /** Whether a table is altered by a copy, which evaluates its expressions anew, and may number rows otherwise. */
+    OLD_ALTER_TABLE,
     /** The engine of a table for which none is named. */
     DEFAULT_STORAGE_ENGINE,
     /** Whether a FULLTEXT index leaves words out; the index keeps to that. */

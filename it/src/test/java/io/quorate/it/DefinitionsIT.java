@@ -10,8 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -35,6 +37,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DefinitionsIT {
     private static final boolean ALL = "all".equals(System.getProperty("quorate.cells"));
     private static final String T = "CREATE TABLE t (id INT PRIMARY KEY, a INT)";
+    /** Where foreign keys are checked. */
+    private static final int NO_PARENT = 1824;
+
     private static final String ONE = "INSERT INTO t VALUES (1, 1)";
 
     private static Cluster cluster;
@@ -360,6 +365,58 @@ class DefinitionsIT {
         assertThat(schema.definition(3)).contains("UNIQUE KEY");
         assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM d.t")).isOne();
         assertThat(cluster.http(3, "/actuator/conflicts")).contains("QRT-5004");
+    }
+
+    /** In sessions that have set what they can; each server's own logs are no definition of the cluster's. */
+    @Test
+    @Order(3)
+    void aDefinitionDoesTheSameWhateverItsSessionHasSet() throws Exception {
+        cluster.mysql(2).execute("SET GLOBAL log_output = 'TABLE', slow_query_log = ON");
+        for (SessionKind session : List.of(SessionKind.odd(), SessionKind.wordPress())) {
+            String name = "session_" + session.name().toLowerCase(Locale.ROOT);
+            try (Connection client = cluster.mysql(1).connect();
+                    Statement statement = client.createStatement()) {
+                statement.execute("CREATE DATABASE " + name);
+                for (String set : session.set()) {
+                    statement.execute("SET " + set);
+                }
+                for (String sql : SessionKind.definitions()) {
+                    try {
+                        statement.execute(sql.formatted(name));
+                    } catch (SQLException e) {
+                        assertThat(e.getErrorCode()).as(sql).isEqualTo(NO_PARENT);
+                    }
+                }
+                statement.execute("ALTER TABLE mysql.slow_log ENGINE = MyISAM");
+                statement.execute("ALTER TABLE mysql.slow_log ENGINE = CSV");
+                // While the session is there to be asked.
+                cluster.assertConverged();
+            }
+        }
+        assertThat(cluster.objectsThatDiffer()).isEmpty();
+        for (int n = 1; n <= 3; n++) {
+            assertThat(cluster.mysql(n).queryOne("SELECT GROUP_CONCAT(w ORDER BY id) FROM session_odd.b"))
+                    .as("n%d", n)
+                    .isEqualTo("53,13");
+            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM mysql.slow_log"))
+                    .isNotNegative();
+        }
+        cluster.mysql(2).execute("SET GLOBAL log_output = DEFAULT, slow_query_log = DEFAULT");
+    }
+
+    /** What a function gives that is in no log is on no other server; the one where it was run gets theirs. */
+    @Test
+    @Tag("long")
+    @Order(5)
+    void whatIsInNoLogIsTakenBackByACopy() throws Exception {
+        schema.begin(List.of(T, ONE));
+        schema.run(1, List.of("ALTER TABLE t ADD b INT DEFAULT (PS_CURRENT_THREAD_ID())"));
+        cluster.awaitQuery(1, "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = 't'", "2");
+        cluster.assertConverged();
+        schema.run(1, List.of("CREATE EVENT e ON SCHEDULE EVERY @@wait_timeout SECOND DO SET @x = 1"));
+        cluster.awaitQuery(1, "SELECT COUNT(*) FROM information_schema.events WHERE event_schema = 'd'", "0");
+        cluster.assertConverged();
+        assertThat(cluster.objectsThatDiffer()).isEmpty();
     }
 
     /** A row from the second node comes before what the first one runs without having seen it; the third one dies. */
