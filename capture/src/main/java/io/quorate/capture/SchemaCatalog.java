@@ -28,10 +28,10 @@ import org.slf4j.LoggerFactory;
  * Definitions of tables as the server has them now. They may be later than the binlog event that needs them, which
  * {@link DefinitionsAhead} finds out. One connection, used by the reader's thread only.
  *
- * <p>Nothing that is asked here may wait for a commit: in commit mode {@code after-sync} that may be the one which waits
- * until its transaction is captured. A commit that waits keeps the locks of its statement, exclusive ones for most
- * definitions; one that changes accounts keeps the lock of their cache, which every query of information_schema needs.
- * So each query has a limit, after which the answer is the one that is right whatever the table is.
+ * <p>Nothing that is asked here may wait for a commit: in commit mode {@code after-sync} that may be the one which
+ * waits until its transaction is captured. A commit that waits keeps the locks of its statement, exclusive ones for
+ * most definitions; one that changes accounts keeps the lock of their cache, which every query of information_schema
+ * needs. So each query has a limit, after which the answer is the one that is right whatever the table is.
  */
 final class SchemaCatalog implements Definitions {
     private static final Logger log = LoggerFactory.getLogger(SchemaCatalog.class);

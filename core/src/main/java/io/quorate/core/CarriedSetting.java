@@ -4,8 +4,8 @@ package io.quorate.core;
 import java.util.Locale;
 
 /**
- * A session variable that a definition's effect may depend on, or what servers compute of rows, and that no event of the
- * binlog has. The origin's service asks its server for the session's value, and adds that to the definition or the
+ * A session variable that a definition's effect may depend on, or what servers compute of rows, and that no event of
+ * the binlog has. The origin's service asks its server for the session's value, and adds that to the definition or the
  * rows. {@code docs/session-variables.md} has all variables, these among them.
  */
 public enum CarriedSetting {

@@ -141,13 +141,14 @@ record SessionKind(String name, List<String> set) {
                 "CREATE TABLE %1$s.keyed (id INT PRIMARY KEY, t TIMESTAMP, d DATE DEFAULT '2026-01-01',"
                         + " n INT AS (NOT id BETWEEN 0 AND 2), CHECK (WEEK(d) < 60))",
                 "CREATE TABLE %1$s.child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES %1$s.nowhere (id))",
-                "CREATE TABLE %1$s.filled ENGINE = InnoDB AS SELECT id, a / 7 AS q, MONTHNAME(d) AS m, HOUR(ts) AS h, 'é' AS s,"
-                        + " WEEK(d) AS w, NOW() AS n, RAND() AS r, CONNECTION_ID() AS c, UUID() AS u, USER() AS who"
-                        + " FROM %1$s.b",
-                "CREATE TABLE %1$s.`od``d select` (PRIMARY KEY (`a b`)) ENGINE = InnoDB SELECT 1 AS `a b`, 'x' || 'y' AS `c``d`",
+                "CREATE TABLE %1$s.filled ENGINE = InnoDB AS SELECT id, a / 7 AS q, MONTHNAME(d) AS m,"
+                        + " HOUR(ts) AS h, 'é' AS s, WEEK(d) AS w, NOW() AS n, RAND() AS r,"
+                        + " CONNECTION_ID() AS c, UUID() AS u, USER() AS who FROM %1$s.b",
+                "CREATE TABLE %1$s.`od``d select` (PRIMARY KEY (`a b`)) ENGINE = InnoDB"
+                        + " SELECT 1 AS `a b`, 'x' || 'y' AS `c``d`",
                 "CREATE TABLE %1$s.alike LIKE %1$s.keyed",
-                "CREATE VIEW %1$s.v AS SELECT WEEK(d), 'a' || 'b' AS o, 'é' AS e, a / 7 AS q, NOT a BETWEEN 0 AND 2 AS n"
-                        + " FROM %1$s.b",
+                "CREATE VIEW %1$s.v AS SELECT WEEK(d), 'a' || 'b' AS o, 'é' AS e, a / 7 AS q,"
+                        + " NOT a BETWEEN 0 AND 2 AS n FROM %1$s.b",
                 "CREATE PROCEDURE %1$s.p (x CHAR(9)) SELECT 'é', x, NOW(), WEEK('2026-01-01')",
                 "CREATE FUNCTION %1$s.f (x CHAR(9)) RETURNS CHAR(9) DETERMINISTIC RETURN CONCAT(x, 'é' || '')",
                 "CREATE TRIGGER %1$s.g BEFORE INSERT ON %1$s.b FOR EACH ROW SET NEW.s = CONCAT('é', NEW.s)",
