@@ -193,6 +193,12 @@ final class Link implements LinkCourse.Work, SessionCourse.Work {
         return false;
     }
 
+    /** Nobody else opens or closes it. */
+    @Override
+    public SessionCourse.Closed closed() {
+        return course.isClosed() ? SessionCourse.Closed.BY_SERVICE : SessionCourse.Closed.BY_NOBODY;
+    }
+
     @Override
     public void openForClients() {
         if (opening != null) {

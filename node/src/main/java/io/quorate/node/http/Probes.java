@@ -48,11 +48,12 @@ class Probes implements SmartLifecycle, ProbeServer.Answers {
     public ProbeServer.Answer answer(String path) {
         NodeState state = standing.state();
         boolean open = state.writable() && !server.isDraining();
+        boolean takesWrites = open && server.closedBy() == null;
         return switch (path) {
             case "/livez" -> new ProbeServer.Answer(standing.isTurning(), state.name());
-            case "/readyz" -> new ProbeServer.Answer(state == NodeState.ARBITRATOR || open, said(state));
+            case "/readyz" -> new ProbeServer.Answer(state == NodeState.ARBITRATOR || takesWrites, said(state));
             case "/ready/read" -> new ProbeServer.Answer(open && !standing.isLeftBehind(), said(state));
-            case "/ready/write" -> new ProbeServer.Answer(open, said(state));
+            case "/ready/write" -> new ProbeServer.Answer(takesWrites, said(state));
             default -> null;
         };
     }
@@ -60,6 +61,7 @@ class Probes implements SmartLifecycle, ProbeServer.Answers {
     private String said(NodeState state) {
         return state.name()
                 + (server.isDraining() ? ", drained" : "")
+                + (server.closedBy() != null ? ", read_only by " + server.closedBy() : "")
                 + (standing.isLeftBehind() ? ", left behind" : "");
     }
 

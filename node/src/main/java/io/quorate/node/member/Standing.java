@@ -202,6 +202,10 @@ public final class Standing {
     /** Why this node isn't SYNCED; while it catches up, also how long that will take. */
     String reason() {
         String reason = loop.reason();
+        String closedBy = server.closedBy();
+        if (loop.state().writable() && closedBy != null) {
+            return "clients can't write: " + closedBy + " has set read_only=ON there; SET GLOBAL read_only=OFF";
+        }
         long gained = appliedRate.last() - orderedRate.last();
         return loop.state() == NodeState.JOINED && gained > 0
                 ? reason + ", " + appliedRate.last() + "/s applied, " + queue() / gained + " s left"

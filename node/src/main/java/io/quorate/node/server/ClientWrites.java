@@ -59,7 +59,7 @@ final class ClientWrites {
      */
     void close(Connection connection, boolean captured) throws SQLException {
         if (semiSync == null || !SemiSyncSource.isEnabled(connection)) {
-            ServerAccess.set(connection, "read_only", "ON");
+            shut(connection);
         } else {
             closeAmongWaiting(connection, captured);
         }
@@ -95,12 +95,19 @@ final class ClientWrites {
         }
     }
 
+    /** Where it is closed, nothing is set, so that the server goes on saying by whom. */
+    private static void shut(Connection connection) throws SQLException {
+        if (!ServerAccess.isReadOnly(connection)) {
+            ServerAccess.set(connection, "read_only", "ON");
+        }
+    }
+
     /** Closes the server; false when running statements and commits don't end within {@code limit}. */
     static boolean closeWithin(Connection connection, Duration limit) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET SESSION lock_wait_timeout = " + limit.toSeconds());
             try {
-                statement.execute("SET GLOBAL read_only = ON");
+                shut(connection);
                 return true;
             } catch (SQLException e) {
                 if (e.getErrorCode() == LOCK_WAIT_TIMEOUT) {
@@ -127,7 +134,7 @@ final class ClientWrites {
 
         @Override
         public void close() throws SQLException {
-            ServerAccess.set(connection, "read_only", "ON");
+            shut(connection);
         }
 
         @Override

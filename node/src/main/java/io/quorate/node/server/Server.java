@@ -64,6 +64,12 @@ public interface Server extends AutoCloseable {
     /** Whether clients are kept out by {@link #drain}. */
     boolean isDraining();
 
+    /** The account that keeps clients from writing, other than this service's; null for none. */
+    default @Nullable String closedBy() {
+        ServerSession present = session();
+        return present == null ? null : present.closedBy();
+    }
+
     /** Lets clients connect again. */
     String drainNoMore();
 

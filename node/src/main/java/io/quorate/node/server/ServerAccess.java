@@ -38,6 +38,7 @@ import java.util.UUID;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -247,6 +248,17 @@ public final class ServerAccess implements AutoCloseable {
         return ask(connection, """
                 SELECT COALESCE(MAX(COALESCE(i.SET_USER, '?')), '') FROM performance_schema.persisted_variables p
                 JOIN performance_schema.variables_info i USING (VARIABLE_NAME) WHERE p.VARIABLE_NAME = 'read_only'""");
+    }
+
+    /**
+     * The account that keeps clients from writing; empty where that is this service, or whoever started mysqld; null
+     * where nobody does.
+     */
+    static @Nullable String closedBy(Connection connection) throws SQLException {
+        return ask(connection, """
+                SELECT IF(NOT @@GLOBAL.read_only, NULL, (SELECT COALESCE(MAX(CONCAT(SET_USER, '@', SET_HOST)), '')
+                FROM performance_schema.variables_info WHERE VARIABLE_NAME = 'read_only'
+                AND VARIABLE_SOURCE = 'DYNAMIC' AND SET_USER <> SUBSTRING_INDEX(USER(), '@', 1)))""");
     }
 
     public static boolean isReadOnly(Connection connection) throws SQLException {

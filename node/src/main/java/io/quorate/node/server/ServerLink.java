@@ -56,6 +56,12 @@ public final class ServerLink implements Server {
     private LackingRight lacking;
     /** What this account was granted when the last session began. The thread's own. */
     private String granted = "";
+    /** Why the server couldn't be closed the last time; null when it could. The thread's own. */
+    private String notClosed;
+
+    /** Whether the server was closed since there was a session, and commits that waited are settled. The thread's own. */
+    private boolean settled;
+
     /** Guarded by {@link #idle}. */
     private boolean resting;
 
@@ -266,9 +272,14 @@ public final class ServerLink implements Server {
     }
 
     private void rest(Task task) throws InterruptedException {
-        closeForWrites();
+        boolean closed = closeForWrites();
         resting(true);
-        signals.await(task, LinkCourse.FOR_EVER);
+        // While the server is given other data, it is not looked at; otherwise somebody may open it.
+        boolean looks = task == Task.STOPPED || !closed;
+        while (signals.await(task, looks ? settings.retry().toMillis() : LinkCourse.FOR_EVER) == task) {
+            closed = closeForWrites();
+            looks = task == Task.STOPPED || !closed;
+        }
         resting(false);
     }
 
@@ -302,6 +313,7 @@ public final class ServerLink implements Server {
 
     private void endSession() {
         course.ended();
+        settled = false;
         if (begun != null) {
             begun.close();
             begun = null;
@@ -403,13 +415,22 @@ public final class ServerLink implements Server {
         }
     }
 
-    private void closeForWrites() {
+    /** Whether the server is closed for clients. */
+    private boolean closeForWrites() {
         try (Connection connection = access.connect()) {
-            access.readOnly(connection, true);
+            if (!settled || !ServerAccess.isReadOnly(connection)) {
+                access.readOnly(connection, true);
+            }
+            settled = true;
+            notClosed = null;
+            return true;
         } catch (SQLException e) {
-            log.error(
-                    "the server could not be made read-only: {}",
-                    access.unreachable(e).getMessage());
+            String why = access.unreachable(e).getMessage();
+            if (!why.equals(notClosed)) {
+                log.error("the server could not be made read-only, which is tried again and again: {}", why);
+            }
+            notClosed = why;
+            return false;
         }
     }
 

@@ -104,6 +104,8 @@ public final class ServerSession implements AutoCloseable {
 
     private volatile @Nullable String autoIncrement;
 
+    private volatile @Nullable String closedBy;
+
     private volatile Applying applying;
     private volatile Capturing capturing;
 
@@ -388,6 +390,18 @@ public final class ServerSession implements AutoCloseable {
         }
 
         @Override
+        public SessionCourse.Closed closed() throws SQLException {
+            String by = ServerAccess.closedBy(connection);
+            if (by == null && course.isClosed()) {
+                log.warn("somebody has opened the server for clients, which this node's state doesn't allow");
+            }
+            noteClosed(by);
+            return by == null
+                    ? SessionCourse.Closed.BY_NOBODY
+                    : by.isEmpty() ? SessionCourse.Closed.BY_SERVICE : SessionCourse.Closed.BY_SOMEBODY;
+        }
+
+        @Override
         public TailCourse.Step recover() throws SQLException, IOException, InterruptedException {
             if (tail.isProbing() && tail.isCurrent()) {
                 FormerCluster.requireWithinOrder(
@@ -463,6 +477,20 @@ public final class ServerSession implements AutoCloseable {
         public void lost(String why) {
             signals.lost(why);
         }
+    }
+
+    private void noteClosed(@Nullable String by) {
+        String account = by == null || by.isEmpty() ? null : by;
+        if (account != null && !account.equals(closedBy)) {
+            log.warn("{} keeps clients from writing to the server: read_only is ON, and left so", account);
+        }
+        closedBy = account;
+    }
+
+    /** The account that keeps clients from writing by {@code read_only}, besides this service; null for none. */
+    @Nullable
+    public String closedBy() {
+        return closedBy;
     }
 
     /** Whether this session has closed the server for clients. */

@@ -22,6 +22,18 @@ public final class SessionCourse {
     /** A capture whose connection breaks has another one long before. */
     private static final long CAPTURE_LOST_MILLIS = TimeUnit.SECONDS.toMillis(20);
 
+    /** A definition's fence closes the server some milliseconds before this session is told to. */
+    private static final long CLOSED_MILLIS = TimeUnit.SECONDS.toMillis(1);
+
+    /** Who keeps clients from writing, as the server has it now. */
+    public enum Closed {
+        BY_NOBODY,
+        /** This service, or whoever started mysqld. */
+        BY_SERVICE,
+        /** Somebody who has set {@code read_only} since. The server stays closed until he takes it back. */
+        BY_SOMEBODY
+    }
+
     /** What is done in the session, and asked of the server and the order. */
     public interface Work {
         // Clients.
@@ -40,6 +52,9 @@ public final class SessionCourse {
 
         /** Keeps clients from writing. */
         void closeForClients() throws SQLException;
+
+        /** Asks the server who keeps clients from writing. */
+        Closed closed() throws SQLException;
 
         // What the server has lost.
 
@@ -91,6 +106,9 @@ public final class SessionCourse {
     private boolean applies;
     private boolean up;
     private long capturedMillis;
+    /** Since when the server is closed though it was opened; -1 while it isn't. */
+    private long closedSinceMillis = -1;
+
     private volatile Task done;
 
     /**
@@ -108,6 +126,7 @@ public final class SessionCourse {
     /** Now and then, and whenever the task is another one. */
     public void look(Work work, Task task, long nowMillis) throws SQLException, IOException, InterruptedException {
         carryOut(work, applies ? task : Task.READ_ONLY);
+        compare(work, nowMillis);
         if (!applies) {
             recover(work);
         } else if (!captures && work.mayCapture()) {
@@ -126,12 +145,41 @@ public final class SessionCourse {
             return;
         }
         if (task == Task.WRITABLE) {
-            work.noteAnswered();
-            work.openForClients();
+            open(work);
         } else {
             work.closeForClients();
         }
+        closedSinceMillis = -1;
         done = task;
+    }
+
+    private static void open(Work work) throws SQLException {
+        work.noteAnswered();
+        if (work.closed() == Closed.BY_SOMEBODY) {
+            work.holdCommits(); // For when he opens it.
+        } else {
+            work.openForClients();
+        }
+    }
+
+    /** What was done before may be undone by others, or be half done because a connection broke. */
+    private void compare(Work work, long nowMillis) throws SQLException {
+        if (done == null) {
+            return; // The server stays as it was found.
+        }
+        Closed closed = work.closed();
+        if (done != Task.WRITABLE) {
+            if (closed == Closed.BY_NOBODY) {
+                work.closeForClients();
+            }
+        } else if (closed != Closed.BY_SERVICE) {
+            closedSinceMillis = -1;
+        } else if (closedSinceMillis < 0) {
+            closedSinceMillis = nowMillis;
+        } else if (nowMillis - closedSinceMillis >= CLOSED_MILLIS) {
+            closedSinceMillis = -1;
+            open(work);
+        }
     }
 
     /** What is captured for this goes through a register of its own, and the next capture begins anew. */

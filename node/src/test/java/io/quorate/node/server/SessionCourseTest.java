@@ -156,6 +156,49 @@ class SessionCourseTest {
         assertThat(work.done).isEmpty();
     }
 
+    /** A fence may be the reason, which tells the session a moment later. */
+    @Test
+    void aServerThatIsClosedThoughItWasOpenedIsOpenedAgainAfterASecond() throws Exception {
+        course.begin(work, Task.READ_ONLY, true);
+        look(Task.WRITABLE);
+        work.done.clear();
+        work.closed = SessionCourse.Closed.BY_SERVICE;
+        course.look(work, Task.WRITABLE, 1000);
+        course.look(work, Task.WRITABLE, 1999);
+        assertThat(work.done).doesNotContain("open");
+        course.look(work, Task.WRITABLE, 2000);
+        assertThat(work.done).containsOnlyOnce("open");
+        work.done.clear();
+        course.look(work, Task.WRITABLE, 3000);
+        assertThat(work.done).doesNotContain("open");
+    }
+
+    @Test
+    void aServerThatSomebodyOpensThoughItIsToBeClosedIsClosedAgain() throws Exception {
+        course.begin(work, Task.READ_ONLY, true);
+        look(Task.READ_ONLY);
+        work.done.clear();
+        work.closed = SessionCourse.Closed.BY_NOBODY;
+        look(Task.READ_ONLY);
+        assertThat(work.done).contains("close");
+    }
+
+    @Test
+    void whoHasClosedTheServerHimselfFindsItClosedUntilHeOpensIt() throws Exception {
+        course.begin(work, Task.READ_ONLY, true);
+        look(Task.WRITABLE);
+        work.done.clear();
+        work.closed = SessionCourse.Closed.BY_SOMEBODY;
+        course.look(work, Task.WRITABLE, 0);
+        course.look(work, Task.WRITABLE, 10_000);
+        assertThat(work.done).doesNotContain("open");
+        course.look(work, Task.READ_ONLY, 20_000);
+        work.closed = SessionCourse.Closed.BY_SOMEBODY;
+        work.done.clear();
+        course.look(work, Task.WRITABLE, 20_000);
+        assertThat(work.done).contains("hold").doesNotContain("open");
+    }
+
     private void look(Task task) throws Exception {
         course.look(work, task, 0);
     }
@@ -163,6 +206,7 @@ class SessionCourseTest {
     private static final class Work implements SessionCourse.Work {
         private final List<String> done = new ArrayList<>();
         private TailCourse.Step step = TailCourse.Step.PROBE;
+        private SessionCourse.Closed closed = SessionCourse.Closed.BY_NOBODY;
         private boolean staysOpen;
         private boolean current;
         private boolean mayCapture;
@@ -188,11 +232,18 @@ class SessionCourseTest {
         @Override
         public void openForClients() {
             done.add("open");
+            closed = SessionCourse.Closed.BY_NOBODY;
         }
 
         @Override
         public void closeForClients() {
             done.add("close");
+            closed = SessionCourse.Closed.BY_SERVICE;
+        }
+
+        @Override
+        public SessionCourse.Closed closed() {
+            return closed;
         }
 
         @Override
