@@ -107,7 +107,9 @@ public final class CloneCopy {
     public static void clear(Connection recipient, long bytesPerSecondMax, Certificates certificates)
             throws SQLException {
         try (Statement statement = recipient.createStatement()) {
-            statement.execute("SET GLOBAL offline_mode = ON");
+            if (one(statement, "SELECT @@GLOBAL.offline_mode").equals("0")) { // Or it would seem to be this service's.
+                statement.execute("SET GLOBAL offline_mode = ON");
+            }
             long mebibytes = bytesPerSecondMax == 0 ? 0 : Math.max(1, bytesPerSecondMax >> 20);
             statement.execute("SET GLOBAL clone_max_data_bandwidth = " + mebibytes);
             // In minutes. There may be another donor.

@@ -169,6 +169,9 @@ final class PieceFetcher implements AutoCloseable {
                     Thread.sleep(budget.isPaused() ? POLL_MILLIS : 0);
                     continue;
                 }
+                if (connection == null && !hasDonor(piece)) {
+                    continue; // It may be hours before there is one.
+                }
                 if (connection == null) {
                     connection = access.connectToLoad();
                     connections.add(connection);
@@ -185,8 +188,22 @@ final class PieceFetcher implements AutoCloseable {
         }
     }
 
-    private static void abort(Connection connection) {
+    private boolean hasDonor(Piece piece) throws InterruptedException {
+        try {
+            chosen();
+            return true;
+        } catch (QuorateException e) {
+            if (!e.code().isRetryable() || RejoinCourse.mends(e)) {
+                throw e;
+            }
+            waits(piece, e.detail());
+            return false;
+        }
+    }
+
+    private void abort(Connection connection) {
         if (connection != null) {
+            connections.remove(connection);
             try {
                 connection.abort(Runnable::run);
             } catch (SQLException e) {
@@ -429,7 +446,7 @@ final class PieceFetcher implements AutoCloseable {
     public void close() {
         closed = true;
         threads.forEach(OwnedThread::expectEnd);
-        connections.forEach(PieceFetcher::abort);
+        connections.forEach(this::abort);
         threads.forEach(OwnedThread::close);
     }
 }

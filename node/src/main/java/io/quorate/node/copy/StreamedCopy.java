@@ -238,7 +238,8 @@ final class StreamedCopy {
      * allowed.
      */
     private static void clear(Connection connection) throws SQLException {
-        execute(connection, "SET GLOBAL offline_mode = ON", "SET GLOBAL local_infile = ON");
+        ServerAccess.turnOn(connection, "offline_mode");
+        ServerAccess.turnOn(connection, "local_infile");
         CloneCopy.rollBackPrepared(connection);
     }
 
@@ -263,6 +264,10 @@ final class StreamedCopy {
         Found some = where.mayBeAnywhere() ? null : differing(connection, where, contents, atLeast);
         Set<TableName> tables = some == null ? null : some.tables();
         boolean objects = some != null && some.objects();
+        if (tables == null || objects) {
+            new CatalogRestore(contents.catalog())
+                    .requireRights(connection, ports.properties().mysql().user());
+        }
         plan = new CopyPlan(
                 UUID.randomUUID().toString(),
                 contents.moment().applied(),
@@ -558,9 +563,12 @@ final class StreamedCopy {
         }
     }
 
-    /** Opens the server to everybody again. */
+    /** Opens the server to everybody again, unless somebody else has closed it or it is drained. */
     void open(Connection connection) throws SQLException {
-        execute(connection, "SET GLOBAL offline_mode = OFF", "SET GLOBAL local_infile = OFF");
+        if (!access.isDrained(connection)) {
+            ServerAccess.turnOffAgain(connection, "offline_mode");
+        }
+        ServerAccess.turnOffAgain(connection, "local_infile");
     }
 
     /** Removes what is left of the copy, once it is noted that the copy is complete. */

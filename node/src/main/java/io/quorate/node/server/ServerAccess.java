@@ -63,6 +63,8 @@ public final class ServerAccess implements AutoCloseable {
     private final DataSource loading;
     private final DataSource workers;
     private final ClientWrites clientWrites;
+    /** When the mysqld was started that has been drained. */
+    private volatile long drained = -1;
 
     /** @param tls how connections to the server are encrypted */
     public ServerAccess(NodeProperties properties, ServerTls tls) {
@@ -406,6 +408,39 @@ public final class ServerAccess implements AutoCloseable {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET GLOBAL " + variable + " = " + value);
         }
+    }
+
+    /** Switches a global variable on until {@link #turnOffAgain}. Where it is on, it stays whoever's it is. */
+    public static void turnOn(Connection connection, String variable) throws SQLException {
+        if (ask(connection, "SELECT @@GLOBAL." + variable).equals("0")) {
+            set(connection, variable, "ON");
+        }
+    }
+
+    /** Switches a global variable off if it is this account that has switched it on. */
+    public static void turnOffAgain(Connection connection, String variable) throws SQLException {
+        String ours = ask(
+                connection,
+                "SELECT COUNT(*) FROM performance_schema.variables_info WHERE VARIABLE_NAME = '" + variable
+                        + "' AND VARIABLE_SOURCE = 'DYNAMIC' AND SET_USER = SUBSTRING_INDEX(USER(), '@', 1)");
+        if (ours.equals("1")) {
+            set(connection, variable, "OFF");
+        }
+    }
+
+    /** Notes that the mysqld of these connections is drained, or no more. */
+    void drained(Connection connection, boolean on) throws SQLException {
+        drained = on ? started(connection) : -1;
+    }
+
+    /** Whether the mysqld of a connection is drained. It is no more when it is started again. */
+    public boolean isDrained(Connection connection) throws SQLException {
+        return drained == started(connection);
+    }
+
+    /** The same for a mysqld of which it is known when it was started. */
+    boolean isDrained(long started) {
+        return drained == started;
     }
 
     /** The first column of the one row that answers a query. */

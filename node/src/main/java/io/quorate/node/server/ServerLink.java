@@ -45,8 +45,6 @@ public final class ServerLink implements Server {
     private final Object idle = new Object();
     private final LinkCourse course;
     private volatile ServerSession session;
-    /** When the mysqld was started that has been drained; it is drained no more when it is started again. */
-    private volatile long drained = -1;
     /** The present session, which may not be open yet, or hand over; null while there is none. The thread's own. */
     private ServerSession begun;
 
@@ -212,7 +210,7 @@ public final class ServerLink implements Server {
             return "the service has no session with its server now; clients can't write there";
         }
         try (Connection connection = access.connect()) {
-            drained = s.started();
+            access.drained(connection, true);
             return Drain.begin(connection, s, limit);
         } catch (SQLException e) {
             return access.unreachable(e).getMessage();
@@ -222,14 +220,14 @@ public final class ServerLink implements Server {
     @Override
     public boolean isDraining() {
         ServerSession s = session;
-        return s != null && s.started() == drained;
+        return s != null && access.isDrained(s.started());
     }
 
     @Override
     public String drainNoMore() {
         try (Connection connection = access.connect()) {
             Drain.end(connection);
-            drained = -1;
+            access.drained(connection, false);
             return null;
         } catch (SQLException e) {
             return access.unreachable(e).getMessage();

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -23,6 +24,11 @@ final class AccountMaker {
 
     private static final Pattern NOTHING =
             Pattern.compile("GRANT USAGE ON \\*\\.\\* TO .*(?<! WITH GRANT OPTION)", Pattern.DOTALL);
+
+    private static final String GRANTABLE =
+            "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE IS_GRANTABLE = 'YES' AND GRANTEE ="
+                    + " CONCAT('''', SUBSTRING_INDEX(CURRENT_USER(), '@', 1), '''@''',"
+                    + " SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''')";
 
     private static final int NO_SUCH_PLUGIN = 1524;
     private static final Set<Integer> ACCESS_DENIED = Set.of(1044, 1142, 1227);
@@ -63,6 +69,35 @@ final class AccountMaker {
         }
         roles();
         return left;
+    }
+
+    /** Only global privileges are compared: of others, those on everything are enough. */
+    void requireRights() throws SQLException {
+        if (!session.one("SELECT CURRENT_ROLE()").equals("NONE")) {
+            return; // What roles may grant, only the server knows.
+        }
+        Set<String> mine = new TreeSet<>();
+        session.rows(GRANTABLE).forEach(row -> mine.add(row.get(0)));
+        Map<String, Account> here = here();
+        for (Account account : wanted) {
+            Account before = here.get(account.name());
+            List<String> has = before == null ? List.of() : before.grants();
+            List<String> lacking = account.grants().stream()
+                    .filter(grant -> !has.contains(grant))
+                    .flatMap(grant -> KnownRights.global(grant).stream())
+                    .filter(right -> !right.equals("USAGE") && !mine.contains(right))
+                    .toList();
+            if (!lacking.isEmpty() && !keeps(account)) {
+                String rights = String.join(", ", lacking);
+                String me = session.one("SELECT CURRENT_USER()");
+                int at = me.lastIndexOf('@');
+                throw Session.refused("account " + account.name() + " of the donor has " + rights
+                        + ", which the service's account may not grant here: GRANT " + rights + " ON *.* TO "
+                        + Session.account(me.substring(0, at), me.substring(at + 1))
+                        + " WITH GRANT OPTION; on this server, or REVOKE " + rights + " ON *.* FROM " + account.name()
+                        + "; on one that is SYNCED");
+            }
+        }
     }
 
     private Map<String, Account> here() throws SQLException {

@@ -190,6 +190,19 @@ public final class CatalogRestore {
     }
 
     /**
+     * Makes sure that the joiner's service may grant what the donor's accounts have, before anything is copied.
+     *
+     * @throws QuorateException COPY_REFUSED with the account, the rights and what helps
+     */
+    public void requireRights(Connection joiner, String keepUser) throws SQLException {
+        if (!catalog.omitted().accounts()) {
+            try (Session session = Session.ofJoiner(joiner)) {
+                new AccountMaker(session, catalog.accounts(), keepUser).requireRights();
+            }
+        }
+    }
+
+    /**
      * Gives the joiner the donor's accounts, roles, grants and default roles, unless they are left out. Has to be run
      * last, because a grant needs its object.
      *

@@ -34,6 +34,12 @@ final class KnownRights {
         this.left = left;
     }
 
+    /** The global privileges that a grant gives. */
+    static List<String> global(String grant) {
+        Matcher matcher = GLOBAL.matcher(grant);
+        return matcher.matches() ? List.of(matcher.group(1).split(", ?")) : List.of();
+    }
+
     Account of(Account account) {
         List<String> grants = new ArrayList<>();
         for (String grant : account.grants()) {

@@ -123,6 +123,7 @@ class CatalogIT {
     private static List<String> restore(Catalog catalog) throws SQLException {
         CatalogRestore restore = new CatalogRestore(catalog);
         try (Connection connection = connect(joiner)) {
+            restore.requireRights(connection, USER);
             restore.create(connection);
             for (Table table : catalog.tables()) {
                 restore.addIndexes(connection, table);
@@ -133,6 +134,21 @@ class CatalogIT {
             List<String> left = restore.createRest(connection);
             left.addAll(restore.accounts(connection, USER));
             return left;
+        }
+    }
+
+    /** After all rows were copied it would be too late, and the copy would begin anew for ever. */
+    @Test
+    void rightsThatTheServiceMayNotGrantAreNamedBeforeAnythingIsCopied() throws Exception {
+        donor.execute("CREATE USER stopper@'%'", "GRANT SHUTDOWN, SELECT, FILE ON *.* TO stopper@'%'");
+        Catalog catalog = read(Omitted.NOTHING);
+        donor.execute("DROP USER stopper@'%'");
+        try (Connection connection = connect(joiner)) {
+            assertThatThrownBy(() -> new CatalogRestore(catalog).requireRights(connection, USER))
+                    .hasMessageContaining("account 'stopper'@'%' of the donor has SHUTDOWN, FILE, which")
+                    .hasMessageContaining("GRANT SHUTDOWN, FILE ON *.* TO '" + USER + "'@")
+                    .hasMessageContaining("REVOKE SHUTDOWN, FILE ON *.* FROM 'stopper'@'%'");
+            new CatalogRestore(read(Omitted.NOTHING)).requireRights(connection, USER);
         }
     }
 
