@@ -31,6 +31,10 @@ public final class ServerDataSource extends MysqlDataSource {
 
     @Override
     public Connection getConnection() throws SQLException {
-        return secret.login(password -> getConnection(account, password));
+        return secret.login(password -> getConnection(account, password), ServerDataSource::isDenied);
+    }
+
+    private static boolean isDenied(Exception e) {
+        return e instanceof SQLException refused && refused.getErrorCode() == ServerPassword.ACCESS_DENIED;
     }
 }

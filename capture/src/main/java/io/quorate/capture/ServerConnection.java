@@ -5,6 +5,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OwnedGtids;
 import io.quorate.core.QuorateException;
+import io.quorate.core.ServerPassword;
 import io.quorate.core.SessionSettings;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -28,10 +29,18 @@ final class ServerConnection {
         p.setProperty("socketTimeout", socketTimeoutMillis(settings));
         p.setProperty("tcpKeepAlive", "true");
         p.setProperty(SessionSettings.PROPERTY, SessionSettings.forCapture());
-        return settings.password().login(password -> {
-            p.setProperty("password", password);
-            return DriverManager.getConnection("jdbc:mysql://" + settings.host() + ":" + settings.port() + "/", p);
-        });
+        String url = "jdbc:mysql://" + settings.host() + ":" + settings.port() + "/";
+        return settings.password()
+                .login(
+                        password -> {
+                            p.setProperty("password", password);
+                            return DriverManager.getConnection(url, p);
+                        },
+                        ServerConnection::isDenied);
+    }
+
+    private static boolean isDenied(Exception e) {
+        return e instanceof SQLException refused && refused.getErrorCode() == ServerPassword.ACCESS_DENIED;
     }
 
     /** How long any answer may take, for the driver. */

@@ -239,8 +239,8 @@ class HeldCommitsIT {
     void eachKindOfDefinitionIsHeld() {
         Set<String> kinds = new HashSet<>();
         server.query("SELECT SUBSTRING(NAME, 15) FROM performance_schema.setup_instruments WHERE NAME RLIKE"
-                        + " '^statement/sql/(create|alter|drop|rename|grant|revoke|truncate|analyze|optimize|repair|flush"
-                        + "|set_password)'")
+                        + " '^statement/sql/(create|alter|drop|rename|grant|revoke|truncate|analyze|optimize|repair"
+                        + "|flush|set_password)'")
                 .forEach(row -> kinds.add(row.get(0)));
         kinds.removeAll(NOT_CAPTURED);
         assertThat(HELD.keySet()).containsExactlyInAnyOrderElementsOf(kinds);

@@ -8,8 +8,8 @@ import java.util.Map;
 
 /**
  * Decides which commits have waited for too long for their verdict though nobody has captured them: the capture stands
- * still, for whatever reason. Those that are captured are the {@link AckCourse}'s. It learns which commits are under way
- * from the server itself, by looking again and again.
+ * still, for whatever reason. Those that are captured are the {@link AckCourse}'s. It learns which commits are under
+ * way from the server itself, by looking again and again.
  *
  * <p>This class only decides; time comes in as an argument, from any clock that never goes back. Not thread-safe.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.core;
 
-import java.sql.SQLException;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,8 +18,8 @@ public final class ServerPassword {
 
     /** Connects with a password. */
     @FunctionalInterface
-    public interface Login<T> {
-        T with(String password) throws SQLException;
+    public interface Login<T, E extends Exception> {
+        T with(String password) throws E;
     }
 
     private final Supplier<String> source;
@@ -44,21 +44,22 @@ public final class ServerPassword {
     /**
      * Connects, a second time if the password turns out to be another one now.
      *
-     * @throws SQLException when that fails, also with 1045 when the server takes neither
+     * @param denied whether a failure means that the server refused the password ({@link #ACCESS_DENIED})
+     * @throws E when that fails, also when the server takes neither
      */
-    public <T> T login(Login<T> login) throws SQLException {
+    public <T, E extends Exception> T login(Login<T, E> login, Predicate<Exception> denied) throws E {
         String tried = value;
         try {
             return login.with(tried);
-        } catch (SQLException e) {
-            if (e.getErrorCode() != ACCESS_DENIED || isSame(tried, e)) {
+        } catch (Exception e) {
+            if (!denied.test(e) || isSame(tried, e)) {
                 throw e;
             }
         }
         return login.with(value);
     }
 
-    private boolean isSame(String refused, SQLException e) {
+    private boolean isSame(String refused, Exception e) {
         try {
             value = source.get();
         } catch (QuorateException unreadable) {
