@@ -92,7 +92,7 @@ final class RecoverCommand implements Callable<Integer> {
                 r.majority() ? "there is a majority, nothing has to be forced" : "no majority");
         out.printf("It holds the order up to seqno %d%s. All of that stays.%n", r.ordered(), unconfirmed(r));
         r.missing().forEach(m -> out.printf("%s is missing%s%n", m.name(), heard(m)));
-        r.present().forEach(name -> out.printf("%s is here, and joins by itself%n", name));
+        r.present().forEach(name -> out.printf("%s is here%s%n", name, r.majority() ? "" : ", and joins by itself"));
         long beyond = r.furthestHeard() - r.ordered();
         if (beyond > 0) {
             out.printf("LOST at least: %d writesets that a missing node had and this one lacks.%n", beyond);

@@ -86,6 +86,7 @@ public final class RatisTotalOrder implements TotalOrder {
     private long greetedNanos = System.nanoTime();
     private int ticks;
     private int finishedTicks;
+    private int silentTicks;
     private String lastLeader;
 
     /**
@@ -430,6 +431,7 @@ public final class RatisTotalOrder implements TotalOrder {
 
     private void eachTick() {
         members();
+        lookWhetherLeft();
         if (left) {
             failed(new QuorateException(ErrorCode.NOT_A_MEMBER, settings.self() + " was taken out of the cluster"));
         }
@@ -444,6 +446,19 @@ public final class RatisTotalOrder implements TotalOrder {
             channels.greet();
         }
         reach(leader);
+    }
+
+    /** Where nodes have certificates, nobody talks to one that was taken out, so nobody dismisses it either. */
+    private void lookWhetherLeft() {
+        RaftConfiguration configured = division.getRaftConf();
+        boolean leaving = !configured.getPreviousPeers().isEmpty()
+                && !Membership.fromRaft(configured.getCurrentPeers()).contains(settings.selfPeer());
+        if (!leaving || watch.quorum().primary()) {
+            silentTicks = 0;
+        } else if (++silentTicks >= WORD_TICKS) {
+            dismissed();
+            left = true;
+        }
     }
 
     /** Keeps a connection with whoever leads. */

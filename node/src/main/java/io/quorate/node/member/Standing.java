@@ -220,7 +220,8 @@ public final class Standing {
     /** Whether there is no majority in the midst of a change of the members. */
     public boolean isHeldByChange() {
         RatisTotalOrder running = order.running();
-        return running != null && running.isChangingMembers() && !order.quorum().primary();
+        TotalOrder.Quorum quorum = order.quorum();
+        return running != null && running.isChangingMembers() && !quorum.primary() && quorum.cutOff() == null;
     }
 
     /** What keeps this node from others that are there; null when nothing does. Takes no lock. */
