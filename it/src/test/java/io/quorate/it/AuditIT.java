@@ -54,7 +54,10 @@ class AuditIT {
                                 + " t TIME(6), b BIT(13), s SET('a','b'), g GEOMETRY, x BINARY(4), y YEAR, u"
                                 + " CHAR(5) CHARACTER SET"
                                 + " utf16, z TIMESTAMP(2) NULL, o BLOB)",
-                        "CREATE TABLE load_test.`o'dd.table` (`i``d` BIGINT UNSIGNED PRIMARY KEY, `t` TEXT)");
+                        "CREATE TABLE load_test.`o'dd.table` (`i``d` BIGINT UNSIGNED PRIMARY KEY, `t` TEXT)",
+                        "CREATE TABLE load_test.plain (id INT PRIMARY KEY)",
+                        "CREATE TABLE load_test.zoned (id INT PRIMARY KEY, ts TIMESTAMP, h INT AS (HOUR(ts)) STORED,"
+                                + " d DATE AS (DATE(ts)) STORED, UNIQUE (d))");
         try (Connection connection = cluster.app(1);
                 PreparedStatement insert = connection.prepareStatement(
                         "INSERT INTO load_test.many (a, b, c, v) VALUES (?, '2020-01-01 00:00:00' + INTERVAL ?"
@@ -80,8 +83,29 @@ class AuditIT {
                         "INSERT INTO load_test.`o'dd.table` VALUES (18446744073709551615, 'it''s \\\\ here')");
         Bank.open(cluster, 1);
         cluster.assertConverged();
+        writesUnderZones();
+        cluster.assertConverged();
         load = Load.inBackground(cluster, SEED, 1, 2, 3);
         bank = new Bank(cluster, SEED, 100, 1, 1, 2, 3);
+    }
+
+    /** By the zones of the others, there would be two rows of one day. */
+    private static void writesUnderZones() throws Exception {
+        String[] zones = {"+05:00", "-03:30", "+00:00"};
+        for (int node = 1; node <= 3; node++) {
+            try (Connection connection = cluster.app(node);
+                    Statement statement = connection.createStatement()) {
+                statement.execute("SET time_zone = '" + zones[node - 1] + "'");
+                statement.execute("INSERT INTO load_test.zoned (id, ts) VALUES (" + 10 * node + ", '202" + node
+                        + "-03-15 01:30:00'), (" + (10 * node + 1) + ", '202" + node + "-03-14 23:30:00')");
+                // Here the binlog doesn't say in which zone, because the first row has nothing of it.
+                statement.execute("BEGIN");
+                statement.execute("INSERT INTO load_test.plain VALUES (" + node + ")");
+                statement.execute("INSERT INTO load_test.zoned (id, ts) VALUES (" + (10 * node + 2) + ", '202" + node
+                        + "-05-15 01:30:00'), (" + (10 * node + 3) + ", '202" + node + "-05-14 23:30:00')");
+                statement.execute("COMMIT");
+            }
+        }
     }
 
     @AfterAll
@@ -120,7 +144,10 @@ class AuditIT {
                         "INSERT INTO load_test.bag VALUES ('c', 2), ('c', 2)",
                         "UPDATE load_test.kinds SET f = 16777218, g = POINT(1, 3), o = NULL, j = '{}', t = '00:00:00',"
                                 + " b = b'0', s = '', u = '', z = NULL, d = 0, n = 0",
-                        "UPDATE load_test.`o'dd.table` SET t = NULL");
+                        "UPDATE load_test.`o'dd.table` SET t = NULL",
+                        // Nothing changes but what the server computes.
+                        "SET time_zone = '+09:00'",
+                        "UPDATE load_test.zoned SET id = id, ts = ts WHERE id = 10");
         cluster.mysql(2).execute("SET SESSION sql_log_bin = 0", "CREATE TABLE load_test.secret (id INT PRIMARY KEY)");
         JsonNode audit = audit(1);
         Map<String, Integer> found = new TreeMap<>();
@@ -144,6 +171,8 @@ class AuditIT {
                         "load_test.o'dd.table",
                         1,
                         "load_test.secret",
+                        1,
+                        "load_test.zoned",
                         1));
 
         JsonNode plan = post(1, Map.of("action", "repair"));
@@ -163,7 +192,7 @@ class AuditIT {
                     .startsWith(difference.path("identity").isNull() ? "left alone" : "n3 repaired");
         }
         assertThat(Files.readAllLines(cluster.directory(3).resolve("quorate/repairs.jsonl")))
-                .hasSize(8)
+                .hasSize(9)
                 .anyMatch(line -> line.contains("\"-1\"") && line.contains("\"1234\""));
         cluster.mysql(2).execute("SET SESSION sql_log_bin = 0", "DROP TABLE load_test.secret");
         JsonNode again = audit(2);

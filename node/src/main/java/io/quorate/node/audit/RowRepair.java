@@ -13,6 +13,7 @@ import io.quorate.node.question.Questions;
 import io.quorate.node.server.ServerAccess;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.audit.AuditedTable.Row;
+import io.quorate.sst.audit.StoredColumns;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -144,13 +145,31 @@ final class RowRepair {
         return questions.ask(asked.trusted(), question).row();
     }
 
-    private static void carryOut(RowChange change, Connection server, AuditedTable table, String identity, Row right)
+    private void carryOut(RowChange change, Connection server, AuditedTable table, String identity, Row right)
             throws SQLException {
         if (change.deleted() > 0) {
             table.delete(server, identity, change.deleted());
         }
         for (long i = 0; i < change.inserted(); i++) {
             table.insert(server, right.written());
+        }
+        if (right != null && !table.stored().isEmpty()) {
+            requireStored(server, table, identity, right);
+        }
+    }
+
+    /** Generated columns can't be written; the server is to compute them as the trusted one once did. */
+    private void requireStored(Connection server, AuditedTable table, String identity, Row right) throws SQLException {
+        boolean same = table.hasKey()
+                ? new StoredColumns(server, table, access::connectAlone, null)
+                                .restore(Map.of(identity, right.version()))
+                        == null
+                : table.count(server, identity) == Long.parseLong(right.version());
+        if (!same) {
+            throw new QuorateException(
+                    ErrorCode.AUDIT_REFUSED,
+                    "no settings are known under which this server computes its stored generated columns as the"
+                            + " trusted one has them");
         }
     }
 

@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingDeque;
@@ -79,6 +80,7 @@ final class PieceFetcher implements AutoCloseable {
     private final AtomicLong bytes = new AtomicLong();
     private final List<OwnedThread> threads = new ArrayList<>();
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
+    private final Map<TableName, String> computedUnder = new ConcurrentHashMap<>();
     /** Servers that wait for a copy themselves, and stay before the place with which this copy begins. */
     private final Set<String> behind = ConcurrentHashMap.newKeySet();
 
@@ -340,11 +342,15 @@ final class PieceFetcher implements AutoCloseable {
             if (table == null) {
                 throw new TableGone(name);
             }
-            rows += new RowLoader(plain, count -> {
-                        came[0] += count;
-                        bytes.addAndGet(count);
-                        budget.take(count);
-                    })
+            rows += new RowLoader(
+                            plain,
+                            count -> {
+                                came[0] += count;
+                                bytes.addAndGet(count);
+                                budget.take(count);
+                            },
+                            access::connectAlone,
+                            computedUnder)
                     .load(connection, table);
         }
         long upTo = awaitOrdered(ports, Math.max(plain.readLong(), moment.applied()), () -> closed);

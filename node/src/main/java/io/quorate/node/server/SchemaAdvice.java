@@ -49,6 +49,30 @@ final class SchemaAdvice {
             SELECT CONCAT(EVENT_SCHEMA, '.', EVENT_NAME) FROM information_schema.EVENTS
             WHERE STATUS LIKE '%SIDE_DISABLED' AND EVENT_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
 
+    /** A server computes by these settings as they were when it opened the table, for whoever that was. */
+    private static final String BOUND = """
+            SELECT DISTINCT e.NAME FROM (
+              SELECT TABLE_SCHEMA, CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) AS NAME, GENERATION_EXPRESSION AS EXPRESSION
+              FROM information_schema.COLUMNS WHERE GENERATION_EXPRESSION <> ''
+              UNION ALL SELECT TABLE_SCHEMA, CONCAT(TABLE_SCHEMA, '.', TABLE_NAME), EXPRESSION
+              FROM information_schema.STATISTICS WHERE EXPRESSION IS NOT NULL
+              UNION ALL SELECT t.TABLE_SCHEMA, CONCAT(t.TABLE_SCHEMA, '.', t.TABLE_NAME), c.CHECK_CLAUSE
+              FROM information_schema.TABLE_CONSTRAINTS t
+              JOIN information_schema.CHECK_CONSTRAINTS c USING (CONSTRAINT_SCHEMA, CONSTRAINT_NAME)) e
+            WHERE e.EXPRESSION REGEXP '(monthname|dayname|date_format|time_format|format|aes_(en|de)crypt)\\\\(| / '
+              AND e.TABLE_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
+
+    /** What InnoDB looks for in such an index depends on the session that writes. */
+    private static final String ZONED_INDEXES = """
+            SELECT DISTINCT CONCAT(s.TABLE_SCHEMA, '.', s.TABLE_NAME, '.', s.INDEX_NAME)
+            FROM information_schema.STATISTICS s
+            JOIN information_schema.COLUMNS z ON z.TABLE_SCHEMA = s.TABLE_SCHEMA AND z.TABLE_NAME = s.TABLE_NAME
+              AND z.DATA_TYPE = 'timestamp'
+            LEFT JOIN information_schema.COLUMNS g ON g.TABLE_SCHEMA = s.TABLE_SCHEMA AND g.TABLE_NAME = s.TABLE_NAME
+              AND g.COLUMN_NAME = s.COLUMN_NAME AND g.EXTRA LIKE '%VIRTUAL GENERATED%'
+            WHERE INSTR(COALESCE(s.EXPRESSION, g.GENERATION_EXPRESSION, ''), CONCAT('`', z.COLUMN_NAME, '`')) > 0
+              AND s.TABLE_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
+
     private SchemaAdvice() {}
 
     private static String of(String engines) {
@@ -98,6 +122,19 @@ final class SchemaAdvice {
                     "events that MySQL's replication has switched off: no node runs them",
                     names(statement, EVENTS),
                     "ALTER EVENT ... ENABLE; they then run on one node of the cluster");
+            add(
+                    findings,
+                    "tables with expressions in generated columns, indexes or CHECKs that depend on lc_time_names,"
+                            + " div_precision_increment or block_encryption_mode: a server computes them by what these"
+                            + " were when it opened the table, so servers may differ",
+                    names(statement, BOUND),
+                    "give all sessions the same settings, or write an expression that doesn't depend on them");
+            add(
+                    findings,
+                    "indexes over TIMESTAMPs by expressions or virtual columns: a session with another time zone than"
+                            + " the one that wrote a row doesn't find its entry when it changes the row",
+                    names(statement, ZONED_INDEXES),
+                    "give all sessions the same time zone, or use DATETIME, or a stored column");
         }
         return findings;
     }

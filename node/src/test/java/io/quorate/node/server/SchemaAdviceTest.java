@@ -50,7 +50,7 @@ class SchemaAdviceTest {
     @Test
     void hasNothingToSayOfASchemaWithoutAny() throws SQLException {
         assertThat(SchemaAdvice.findings(server())).isEmpty();
-        assertThat(asked).hasSize(7).allMatch(query -> query.contains("LIMIT 100") && query.contains("'quorate'"));
+        assertThat(asked).hasSize(9).allMatch(query -> query.contains("LIMIT 100") && query.contains("'quorate'"));
     }
 
     @Test
@@ -65,7 +65,7 @@ class SchemaAdviceTest {
     void eachQuestionHasAnAdviceOfItsOwn() throws SQLException {
         answers = query -> List.of("s.t");
         assertThat(SchemaAdvice.findings(server()))
-                .hasSize(7)
+                .hasSize(9)
                 .doesNotHaveDuplicates()
                 .extracting(Finding::toString)
                 .allMatch(text -> text.contains("s.t"));

@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A table as an audit reads it: in stretches of its primary key if it has a usable one, otherwise as a bag of rows.
@@ -43,7 +44,7 @@ public final class AuditedTable {
             + " ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate') ORDER BY 1, 2";
     private static final String COLUMNS = """
             SELECT c.COLUMN_NAME, c.DATA_TYPE, COALESCE(c.CHARACTER_SET_NAME, ''), COALESCE(s.SEQ_IN_INDEX, 0),
-              s.SUB_PART IS NULL, c.GENERATION_EXPRESSION <> ''
+              s.SUB_PART IS NULL, c.GENERATION_EXPRESSION, c.EXTRA LIKE '%STORED GENERATED%'
             FROM information_schema.COLUMNS c
             LEFT JOIN information_schema.STATISTICS s ON s.TABLE_SCHEMA = c.TABLE_SCHEMA AND s.TABLE_NAME = c.TABLE_NAME
               AND s.COLUMN_NAME = c.COLUMN_NAME AND s.INDEX_NAME = 'PRIMARY'
@@ -52,6 +53,7 @@ public final class AuditedTable {
     private final String schema;
     private final String name;
     private final List<TableColumn> columns;
+    private final List<TableColumn> stored;
     private final List<TableColumn> key;
 
     /**
@@ -82,6 +84,7 @@ public final class AuditedTable {
         this.schema = schema;
         this.name = name;
         this.columns = columns.stream().filter(c -> !c.generated()).toList();
+        this.stored = columns.stream().filter(TableColumn::stored).toList();
         List<TableColumn> parts = columns.stream()
                 .filter(c -> c.keyPart() > 0)
                 .sorted(Comparator.comparingInt(TableColumn::keyPart))
@@ -141,7 +144,8 @@ public final class AuditedTable {
                             row.getString(3),
                             row.getInt(4),
                             row.getBoolean(5),
-                            row.getBoolean(6)));
+                            row.getString(6),
+                            row.getBoolean(7)));
                 }
             }
         }
@@ -177,6 +181,16 @@ public final class AuditedTable {
         return columns;
     }
 
+    /** The columns that are computed from others and stored with the row. */
+    public List<TableColumn> stored() {
+        return stored;
+    }
+
+    /** What a row has: its columns, and what is computed of them and stored. */
+    private List<TableColumn> compared() {
+        return Stream.concat(columns.stream(), stored.stream()).toList();
+    }
+
     /** The part of a SELECT after its select list: the table, and which of its rows, in the order of the key. */
     public String fromWhere(Stretch stretch) {
         return from() + where(stretch) + (hasKey() ? order() : "");
@@ -195,8 +209,8 @@ public final class AuditedTable {
      * An expression in which NULL differs from any value, and the ends of values matter. Values that may be large are
      * included by their own hash, because a packet limits the whole.
      */
-    private String hash() {
-        return hash(columns.stream()
+    public String hash() {
+        return hash(compared().stream()
                 .map(c -> c.isLarge()
                         ? "COALESCE(" + hash(c.bytes()) + ", 'N')"
                         : "COALESCE(CONCAT(OCTET_LENGTH(" + c.bytes() + "), ':', " + c.bytes() + "), 'N')")
@@ -256,15 +270,20 @@ public final class AuditedTable {
     }
 
     private String whereRow(String identity) {
+        return " WHERE " + isRow(identity);
+    }
+
+    /** A condition. */
+    String isRow(String identity) {
         if (!hasKey()) {
-            return " WHERE " + hash() + " = '" + identity.replaceAll("[^0-9a-f]", "") + "'";
+            return hash() + " = '" + identity.replaceAll("[^0-9a-f]", "") + "'";
         }
         List<String> literals = parts(identity);
         List<String> equal = new ArrayList<>();
         for (int i = 0; i < key.size(); i++) {
             equal.add(key.get(i).quoted() + " = " + literals.get(i));
         }
-        return " WHERE " + String.join(" AND ", equal);
+        return String.join(" AND ", equal);
     }
 
     private String order() {
@@ -373,7 +392,8 @@ public final class AuditedTable {
      * @return null when it isn't there
      */
     public Row row(Connection connection, String identity, boolean lock) throws SQLException {
-        String sql = columns.stream()
+        List<TableColumn> compared = compared();
+        String sql = compared.stream()
                 .map(c -> c.written() + ", " + c.shown())
                 .collect(Collectors.joining(", ", "SELECT " + hash() + ", ", from() + whereRow(identity)));
         try (Statement statement = connection.createStatement();
@@ -383,9 +403,9 @@ public final class AuditedTable {
             }
             Map<String, String> written = new LinkedHashMap<>();
             Map<String, String> shown = new LinkedHashMap<>();
-            for (int i = 0; i < columns.size(); i++) {
-                written.put(columns.get(i).name(), row.getString(2 + 2 * i));
-                shown.put(columns.get(i).name(), row.getString(3 + 2 * i));
+            for (int i = 0; i < compared.size(); i++) {
+                written.put(compared.get(i).name(), row.getString(2 + 2 * i));
+                shown.put(compared.get(i).name(), row.getString(3 + 2 * i));
             }
             String version = row.getString(1);
             return new Row(hasKey() ? version : Long.toString(count(connection, identity)), written, shown);
@@ -399,7 +419,8 @@ public final class AuditedTable {
      * @return without {@code written}; null when the row isn't there
      */
     public Row shown(Connection connection, String identity, int characters) throws SQLException {
-        String sql = columns.stream()
+        List<TableColumn> compared = compared();
+        String sql = compared.stream()
                 .map(c -> "IF(CHAR_LENGTH(" + c.shown() + ") > " + characters + ", CONCAT(LEFT(" + c.shown() + ", "
                         + characters + "), '...'), " + c.shown() + ")")
                 .collect(Collectors.joining(", ", "SELECT ", from() + whereRow(identity)));
@@ -409,14 +430,15 @@ public final class AuditedTable {
                 return null;
             }
             Map<String, String> shown = new LinkedHashMap<>();
-            for (int i = 0; i < columns.size(); i++) {
-                shown.put(columns.get(i).name(), row.getString(1 + i));
+            for (int i = 0; i < compared.size(); i++) {
+                shown.put(compared.get(i).name(), row.getString(1 + i));
             }
             return new Row("", Map.of(), shown);
         }
     }
 
-    private long count(Connection connection, String identity) throws SQLException {
+    /** How often a row occurs. */
+    public long count(Connection connection, String identity) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("SELECT COUNT(*)" + from() + whereRow(identity))) {
             row.next();

@@ -13,10 +13,17 @@ import java.util.Set;
  * @param charset of character columns, else empty
  * @param keyPart place in the primary key from 1 on, 0 outside of it
  * @param wholeKeyPart false if only the first characters of the column are in the key
- * @param generated whether it is computed from other columns
+ * @param expression from which it is computed, else empty
+ * @param stored whether what is computed is stored with the row
  */
 public record TableColumn(
-        String name, String type, String charset, int keyPart, boolean wholeKeyPart, boolean generated) {
+        String name,
+        String type,
+        String charset,
+        int keyPart,
+        boolean wholeKeyPart,
+        String expression,
+        boolean stored) {
     private static final Set<String> NUMBERS =
             Set.of("tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "year");
     private static final Set<String> TIMES = Set.of("date", "time", "datetime", "timestamp");
@@ -52,6 +59,11 @@ public record TableColumn(
 
     public TableColumn {
         type = type.toLowerCase(Locale.ROOT);
+    }
+
+    /** Whether it is computed from other columns. */
+    boolean generated() {
+        return !expression.isEmpty();
     }
 
     public Form form() {

@@ -7,7 +7,9 @@ import com.mysql.cj.jdbc.JdbcConnection;
 import com.mysql.cj.jdbc.JdbcStatement;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.sst.audit.AuditedTable;
+import io.quorate.sst.audit.StoredColumns;
 import io.quorate.sst.audit.TableColumn;
 import java.io.DataInputStream;
 import java.io.EOFException;
@@ -18,6 +20,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.function.IntConsumer;
 
 /**
@@ -41,11 +45,23 @@ public final class RowLoader {
 
     private final DataInputStream in;
     private final IntConsumer received;
+    private final StoredColumns.Connections others;
+    private final Map<TableName, String> settings;
 
-    /** @param received is told of bytes as they arrive; may hold them up */
-    public RowLoader(DataInputStream in, IntConsumer received) {
+    /**
+     * @param received is told of bytes as they arrive; may hold them up
+     * @param others for what the loading connection must not do
+     * @param settings under which rows of tables had to be computed; all pieces of a copy share it
+     */
+    public RowLoader(
+            DataInputStream in,
+            IntConsumer received,
+            StoredColumns.Connections others,
+            Map<TableName, String> settings) {
         this.in = in;
         this.received = received;
+        this.others = others;
+        this.settings = settings;
     }
 
     /** Prepares a connection of its own, made with {@link #CONNECTION_PARAMETER}. Transactions begin implicitly. */
@@ -95,6 +111,9 @@ public final class RowLoader {
                 throw unusable(name + ": " + blocks.rows + " rows came, " + loaded + " are here");
             }
             correct(statement, table, name);
+            if (!table.stored().isEmpty()) {
+                restore(connection, table, name);
+            }
             return loaded;
         }
     }
@@ -107,6 +126,48 @@ public final class RowLoader {
                 throw unusable(name + ": a row was corrected twice");
             }
         }
+    }
+
+    /** Has the server compute anew what it has computed otherwise than the donor's server once did. */
+    private void restore(Connection connection, AuditedTable table, String name) throws SQLException, IOException {
+        TableName key = new TableName(table.schema(), table.name());
+        StoredColumns stored = new StoredColumns(connection, table, others, settings.get(key));
+        for (int count; (count = in.readInt()) != 0; ) {
+            if (count < 0 || count > RowWriter.HASHES) {
+                throw unusable(name + ": hashes of " + count + " rows come at once");
+            }
+            Map<String, String> wanted = new LinkedHashMap<>();
+            for (int i = 0; i < count; i++) {
+                wanted.put(in.readUTF(), in.readUTF());
+            }
+            String odd = odd(stored, table, wanted);
+            if (odd != null) {
+                throw new QuorateException(
+                        ErrorCode.COPY_NOT_BY_STREAM,
+                        "no settings are known under which a server computes the stored generated columns of " + name
+                                + " as the donor has them, row " + odd);
+            }
+        }
+        if (stored.found() != null) {
+            settings.put(key, stored.found());
+        }
+    }
+
+    private static String odd(StoredColumns stored, AuditedTable table, Map<String, String> wanted)
+            throws SQLException {
+        if (table.hasKey()) {
+            try {
+                return stored.restore(wanted);
+            } catch (IllegalArgumentException e) {
+                throw unusable(e.getMessage());
+            }
+        }
+        Map.Entry<String, String> all = wanted.entrySet().iterator().next();
+        if (!all.getKey().matches("[0-9]{1,18}")) {
+            throw unusable("a bag of " + all.getKey() + " rows");
+        }
+        AuditedTable.Sum sum = new AuditedTable.Sum(Long.parseLong(all.getKey()), all.getValue());
+        return stored.restore(sum) ? null : "of all";
     }
 
     private String correction(String name) throws IOException {

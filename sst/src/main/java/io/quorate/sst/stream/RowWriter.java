@@ -14,18 +14,25 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The donor's side of a piece. It writes the rows of a table, a line each in the form that LOAD DATA takes, in blocks:
  * {@code i32 length | bytes}, at the end a length of 0 and {@code i64 rows}. Then come {@code i32 count} and that many
- * statements, {@code i32 length | text}, which make exact what text isn't. It holds a block, a row and these statements
- * at a time.
+ * statements, {@code i32 length | text}, which make exact what text isn't. Of a table with stored generated columns, which
+ * can't be written, the hashes of its rows follow: {@code i32 count} and that many times identity and hash as modified
+ * UTF-8, until a count is 0. For a bag of rows, that is one hash of all with their number as its identity. It holds a
+ * block, a row and the statements at a time.
  */
 public final class RowWriter {
     private static final int BLOCK_BYTES = 256 << 10;
     /** The receiver may be held up. */
     static final int WAIT_SECONDS = 600;
+
+    /** How many rows' hashes are sent at once. */
+    static final int HASHES = 1000;
 
     private static final byte[] NULL = {'\\', 'N'};
 
@@ -84,7 +91,49 @@ public final class RowWriter {
             out.writeInt(text.length);
             out.write(text);
         }
+        if (!table.stored().isEmpty()) {
+            hashes(connection, table, stretch);
+        }
         return rows;
+    }
+
+    private void hashes(Connection connection, AuditedTable table, Stretch stretch) throws SQLException, IOException {
+        if (!table.hasKey()) {
+            AuditedTable.Sum sum = table.sum(connection, stretch);
+            hashes(Map.of(Long.toString(sum.rows()), sum.hash()));
+        } else {
+            Map<String, String> some = new LinkedHashMap<>();
+            try (Statement statement =
+                    connection.createStatement(ResultSet.TYPE_FORWARD_ONLY, ResultSet.CONCUR_READ_ONLY)) {
+                statement.setFetchSize(Integer.MIN_VALUE);
+                try (ResultSet row = statement.executeQuery(
+                        "SELECT " + table.identity() + ", " + table.hash() + table.fromWhere(stretch))) {
+                    while (row.next()) {
+                        some.put(text(row.getBytes(1)), text(row.getBytes(2)));
+                        if (some.size() == HASHES) {
+                            hashes(some);
+                            some.clear();
+                        }
+                    }
+                }
+            }
+            if (!some.isEmpty()) {
+                hashes(some);
+            }
+        }
+        out.writeInt(0);
+    }
+
+    private void hashes(Map<String, String> some) throws IOException {
+        out.writeInt(some.size());
+        for (Map.Entry<String, String> each : some.entrySet()) {
+            out.writeUTF(each.getKey());
+            out.writeUTF(each.getValue());
+        }
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
     }
 
     private static List<String> corrections(Connection connection, RowForm form, AuditedTable table, Stretch stretch)
@@ -98,7 +147,7 @@ public final class RowWriter {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(select)) {
             while (row.next()) {
-                identities.add(new String(row.getBytes(1), StandardCharsets.UTF_8));
+                identities.add(text(row.getBytes(1)));
             }
         }
         for (String identity : identities) {

@@ -4,6 +4,9 @@ package io.quorate.sst.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.audit.AuditedTable.Stretch;
@@ -21,7 +24,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -32,6 +37,34 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class RowsIT {
     private static final Path AWKWARD = Path.of("../applier/src/test/resources/awkward-types.sql");
+
+    /** Rows of sessions of many settings: each server would compute these columns by its own. */
+    private static final String[] STORED = {
+        "USE awkward",
+        "CREATE TABLE kept (id INT PRIMARY KEY, ts TIMESTAMP NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,"
+                + " u TIMESTAMP NULL ON UPDATE CURRENT_TIMESTAMP, d DATE AS (DATE(ts)) STORED,"
+                + " m VARCHAR(20) AS (MONTHNAME(ts)) STORED, UNIQUE (d))",
+        "CREATE TABLE stored_bag (ts TIMESTAMP, h INT AS (HOUR(ts)) STORED)",
+        "CREATE TABLE divided (id INT PRIMARY KEY, n INT, q DECIMAL(20, 12) AS (1 / n) STORED)",
+        "CREATE TABLE sealed (id INT PRIMARY KEY, n INT, e VARBINARY(100) AS (AES_ENCRYPT(n, 'k')) STORED)",
+        "CREATE TABLE of_text (id INT PRIMARY KEY, t VARCHAR(20), d DATE AS (CAST(t AS DATE)) STORED)",
+        "SET time_zone = '+05:00', lc_time_names = 'de_DE'",
+        "INSERT INTO kept (id, ts) VALUES (1, '2026-03-15 01:30:00'), (2, '2026-03-14 23:30:00')",
+        "INSERT INTO stored_bag (ts) VALUES ('2026-03-15 01:30:00'), ('2026-03-15 01:30:00')",
+        "SET time_zone = '-02:30', lc_time_names = 'en_US'",
+        "INSERT INTO kept (id, ts) VALUES (3, '2026-03-16 22:30:00'), (4, NULL)",
+        "SET time_zone = DEFAULT",
+        "INSERT INTO kept (id, ts) VALUES (5, '2026-03-18 22:30:00')",
+        "INSERT INTO divided (id, n) VALUES (1, 3)",
+        "INSERT INTO of_text (id, t) VALUES (1, '2026-01-01')",
+        "SET div_precision_increment = 9, block_encryption_mode = 'aes-256-ecb', sql_mode = ''",
+        "FLUSH TABLES",
+        "INSERT INTO divided (id, n) VALUES (2, 3), (3, 0)",
+        "INSERT INTO sealed (id, n) VALUES (1, 3)",
+        "INSERT INTO of_text (id, t) VALUES (2, '0000-00-00')",
+        "SET sql_mode = 'NO_ZERO_DATE'",
+        "INSERT INTO of_text (id, t) VALUES (3, '0000-00-00')"
+    };
 
     @TempDir
     private Path directory;
@@ -61,6 +94,7 @@ class RowsIT {
                     "INSERT INTO huge VALUES (1, REPEAT(x'005C090A0D27FF', 3000000)), (2, NULL)",
                     "CREATE TABLE members (s SET(" + members() + "), b BIT(64), id INT PRIMARY KEY)",
                     "INSERT INTO members VALUES (1 << 63 | 1, 1 << 63 | 1, 1)");
+            origin.execute(STORED);
             copy(origin, server);
             List<String> here = contents(server);
             List<String> there = contents(origin);
@@ -71,6 +105,7 @@ class RowsIT {
             assertThat(extra).as("not at the origin; there are: %s", missing).isEmpty();
             assertThat(here).hasSameSizeAs(there).hasSizeGreaterThan(60);
             whatADonorMakesUpIsNotLoaded(server);
+            whatNobodyComputesIsSaid(server);
             assertThat(contents(server)).as("nothing of it is here").isEqualTo(here);
             server.execute("UPDATE awkward.docs SET j = CAST(CAST(j AS CHAR) AS JSON) WHERE id = 2");
             assertThat(contents(server)).as("a type lost is seen").isNotEqualTo(here);
@@ -103,8 +138,8 @@ class RowsIT {
             out.writeInt(0);
             out.writeLong(1);
             out.writeInt(0);
-            RowLoader loader =
-                    new RowLoader(new DataInputStream(new ByteArrayInputStream(piece.toByteArray())), count -> {});
+            RowLoader loader = new RowLoader(
+                    new DataInputStream(new ByteArrayInputStream(piece.toByteArray())), count -> {}, null, Map.of());
 
             hostile.asksAt("LOAD DATA LOCAL");
             assertThatThrownBy(() -> loader.load(load, table)).isInstanceOf(Exception.class);
@@ -140,6 +175,23 @@ class RowsIT {
         }
     }
 
+    private static void whatNobodyComputesIsSaid(MySqlServer server) throws Exception {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytes);
+        out.writeInt(0);
+        out.writeLong(0);
+        out.writeInt(0);
+        out.writeInt(1);
+        out.writeUTF("1");
+        out.writeUTF("0".repeat(32));
+        out.writeInt(0);
+        assertThatThrownBy(() -> load(server, "of_text", bytes.toByteArray()))
+                .hasMessageContaining("QRT-7")
+                .hasMessageContaining("awkward.of_text")
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.COPY_NOT_BY_STREAM));
+    }
+
     /** A table's stretch without rows, and with one correction, which follows. */
     private static ByteArrayOutputStream noRows() throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -151,10 +203,15 @@ class RowsIT {
     }
 
     private static void load(MySqlServer server, byte[] stream) throws Exception {
+        load(server, "huge", stream);
+    }
+
+    private static void load(MySqlServer server, String table, byte[] stream) throws Exception {
         try (Connection connection = connect(server)) {
             RowLoader.prepare(connection);
             DataInputStream in = new DataInputStream(new ByteArrayInputStream(stream));
-            new RowLoader(in, count -> {}).load(connection, AuditedTable.read(connection, "awkward", "huge"));
+            new RowLoader(in, count -> {}, server::connect, new HashMap<>())
+                    .load(connection, AuditedTable.read(connection, "awkward", table));
         }
     }
 
@@ -176,6 +233,7 @@ class RowsIT {
             restore.create(to);
             RowWriter.prepare(read);
             RowLoader.prepare(load);
+            Map<TableName, String> settings = new HashMap<>();
             for (Catalog.Table table : catalog.tables()) {
                 ByteArrayOutputStream bytes = new ByteArrayOutputStream();
                 AuditedTable there = AuditedTable.read(read, table.schema(), table.name());
@@ -193,7 +251,8 @@ class RowsIT {
                 }
                 DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes.toByteArray()));
                 for (int i = 0; i < stretches.size(); i++) {
-                    new RowLoader(in, count -> {}).load(load, AuditedTable.read(load, table.schema(), table.name()));
+                    new RowLoader(in, count -> {}, server::connect, settings)
+                            .load(load, AuditedTable.read(load, table.schema(), table.name()));
                 }
                 load.commit();
             }

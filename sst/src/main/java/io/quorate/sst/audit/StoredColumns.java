@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst.audit;
+
+import io.quorate.core.Identifiers;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Makes the stored generated columns of a table what they are on another server. Nobody can write them: the server
+ * computes them by the settings of the session, and those of the session that wrote a row aren't kept anywhere. But the
+ * value says which they may have been. So they are looked for with one row, by having it computed again and again, and
+ * what is found is tried on all others that differ: there are few settings, and many rows.
+ *
+ * <p>Locale and digits of a division are bound to a table while it is open, so that is closed before others are tried.
+ *
+ * <p>An offset stands for every time zone, because a row has only one moment or few. Of the settings that can't matter
+ * to the table's expressions none are tried.
+ */
+public final class StoredColumns {
+    /** All offsets and locales together, and a margin; a minute or less. */
+    private static final int TRIES_MAX = 20_000;
+
+    private static final int BAG_TRIES_MAX = 200;
+    private static final int BATCH = 200;
+    private static final int FLUSH_SECONDS = 10;
+    private static final String BINDING = "lc_time_names = ";
+
+    /** How this session reads and writes; restored after each try. */
+    private static final String KEEP = "SET @quorate_zone = @@time_zone, @quorate_mode = @@sql_mode,"
+            + " @quorate_locale = @@lc_time_names, @quorate_div = @@div_precision_increment,"
+            + " @quorate_block = @@block_encryption_mode";
+
+    private static final String RESTORE = "SET SESSION time_zone = @quorate_zone, sql_mode = @quorate_mode,"
+            + " lc_time_names = @quorate_locale, div_precision_increment = @quorate_div,"
+            + " block_encryption_mode = @quorate_block";
+
+    /** The server's own, not strict: what is an error then may have been a warning. */
+    private static final String SERVERS_MODE =
+            "REGEXP_REPLACE(@@GLOBAL.sql_mode," + " 'TRADITIONAL|STRICT_TRANS_TABLES|STRICT_ALL_TABLES', '')";
+
+    private static final List<String> MODES = List.of(
+            SERVERS_MODE,
+            "''",
+            "'NO_ZERO_DATE,NO_ZERO_IN_DATE'",
+            "'ALLOW_INVALID_DATES'",
+            "'NO_UNSIGNED_SUBTRACTION'",
+            "'PAD_CHAR_TO_FULL_LENGTH'",
+            "'TIME_TRUNCATE_FRACTIONAL'");
+
+    /** A connection of its own, for FLUSH TABLES, which would commit. */
+    @FunctionalInterface
+    public interface Connections {
+        Connection open() throws SQLException;
+    }
+
+    private final Connection connection;
+    private final AuditedTable table;
+    private final Connections others;
+    /** What has helped last. */
+    private String found;
+    /** The part of the settings under which the table was opened last, as far as that is known. */
+    private String bound = BINDING + "0, div_precision_increment = DEFAULT, block_encryption_mode = DEFAULT";
+
+    /** @param found what {@link #found} was for other rows of the table; null for none */
+    public StoredColumns(Connection connection, AuditedTable table, Connections others, String found) {
+        this.connection = connection;
+        this.table = table;
+        this.others = others;
+        this.found = found;
+    }
+
+    /** What has helped last; null when nothing had to. */
+    public String found() {
+        return found;
+    }
+
+    /**
+     * Has rows of a table with a key computed until they are those of another server.
+     *
+     * @param wanted the hash of each row, by identity
+     * @return the identity of a row that no settings make so, or of one that isn't here; null when all are
+     */
+    public String restore(Map<String, String> wanted) throws SQLException {
+        List<String> odd = odd(wanted, wanted.keySet());
+        if (odd.isEmpty()) {
+            return null;
+        }
+        execute(KEEP);
+        while (!odd.isEmpty()) {
+            String sample = odd.get(0);
+            String settings = hashes(List.of(sample)).isEmpty() ? null : search(sample, wanted);
+            if (settings == null) {
+                return sample;
+            }
+            found = settings;
+            recompute(odd, settings);
+            odd = odd(wanted, odd);
+        }
+        return null;
+    }
+
+    /**
+     * Has a bag of rows computed until they are those of another server. All of it was written under the same settings,
+     * or nothing helps.
+     */
+    public boolean restore(AuditedTable.Sum wanted) throws SQLException {
+        if (wanted.equals(table.sum(connection, AuditedTable.Stretch.ALL))) {
+            return true;
+        }
+        execute(KEEP);
+        for (String settings :
+                candidates().subList(0, Math.min(BAG_TRIES_MAX, candidates().size()))) {
+            recompute(settings, "TRUE");
+            if (wanted.equals(table.sum(connection, AuditedTable.Stretch.ALL))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private List<String> odd(Map<String, String> wanted, Collection<String> among) throws SQLException {
+        List<String> odd = new ArrayList<>();
+        List<String> all = new ArrayList<>(among);
+        for (int from = 0; from < all.size(); from += BATCH) {
+            List<String> some = all.subList(from, Math.min(all.size(), from + BATCH));
+            Map<String, String> here = hashes(some);
+            some.stream()
+                    .filter(identity -> !wanted.get(identity).equals(here.get(identity)))
+                    .forEach(odd::add);
+        }
+        return odd;
+    }
+
+    private Map<String, String> hashes(List<String> identities) throws SQLException {
+        Map<String, String> hashes = new HashMap<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT " + table.identity() + ", " + table.hash() + " FROM "
+                        + name() + " WHERE " + anyOf(identities))) {
+            while (row.next()) {
+                hashes.put(row.getString(1), row.getString(2));
+            }
+        }
+        return hashes;
+    }
+
+    private String name() {
+        return Identifiers.quoted(table.schema(), table.name());
+    }
+
+    private String anyOf(List<String> identities) {
+        return identities.stream().map(table::isRow).collect(Collectors.joining(") OR (", "((", "))"));
+    }
+
+    private String search(String sample, Map<String, String> wanted) throws SQLException {
+        List<String> one = List.of(sample);
+        if (found != null && helps(found, one, wanted)) {
+            return found;
+        }
+        int tries = 0;
+        for (Iterator<String> all = candidates().iterator(); all.hasNext() && tries < TRIES_MAX; tries++) {
+            String settings = all.next();
+            if (helps(settings, one, wanted)) {
+                return settings;
+            }
+        }
+        return null;
+    }
+
+    private boolean helps(String settings, List<String> sample, Map<String, String> wanted) throws SQLException {
+        recompute(sample, settings);
+        return odd(wanted, sample).isEmpty();
+    }
+
+    private void recompute(List<String> identities, String settings) throws SQLException {
+        for (int from = 0; from < identities.size(); from += BATCH) {
+            recompute(settings, anyOf(identities.subList(from, Math.min(identities.size(), from + BATCH))));
+        }
+    }
+
+    /** What is assigned is what is there, which also keeps ON UPDATE from changing it. */
+    private void recompute(String settings, String where) throws SQLException {
+        String same = table.columns().stream()
+                .map(c -> c.quoted() + " = " + c.quoted())
+                .collect(Collectors.joining(", "));
+        execute("SET SESSION " + settings);
+        try {
+            bind(settings);
+            execute("UPDATE " + name() + " SET " + same + " WHERE " + where);
+        } catch (SQLException e) {
+            // Under these settings two rows have the same value, or one has none.
+            if (e.getErrorCode() <= 0 || Objects.toString(e.getSQLState(), "").startsWith("08")) {
+                throw e;
+            }
+        } finally {
+            execute(RESTORE);
+        }
+    }
+
+    /** The server is to open the table under these settings. */
+    private void bind(String settings) throws SQLException {
+        String binding = settings.substring(settings.indexOf(BINDING));
+        if (binding.equals(bound)) {
+            return;
+        }
+        try (Connection other = others.open();
+                Statement statement = other.createStatement()) {
+            statement.execute("SET SESSION lock_wait_timeout = " + FLUSH_SECONDS + ", sql_log_bin = 0");
+            statement.execute("FLUSH TABLES " + name());
+        }
+        bound = binding;
+    }
+
+    private void execute(String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.setEscapeProcessing(false);
+            statement.execute(sql);
+        }
+    }
+
+    private boolean may(String pattern) {
+        Pattern uses = Pattern.compile(pattern, Pattern.CASE_INSENSITIVE);
+        return table.stored().stream()
+                .anyMatch(c -> uses.matcher(c.expression()).find());
+    }
+
+    private boolean mayUseTimeZone() {
+        return may("from_unixtime|datetime|timestamp")
+                || Stream.concat(table.columns().stream(), table.stored().stream())
+                        .anyMatch(c -> c.type().equals("timestamp"));
+    }
+
+    /** Assignments, the most probable ones first. */
+    private List<String> candidates() {
+        List<String> candidates = new ArrayList<>();
+        for (String locale : may("name|format|str_to_date") ? locales() : List.of("0")) {
+            for (String div : may("/") ? numbers(30) : List.of("DEFAULT")) {
+                for (String block : may("aes_") ? blocks() : List.of("DEFAULT")) {
+                    for (String zone : mayUseTimeZone() ? zones() : List.of("DEFAULT")) {
+                        candidates.add(assignments(MODES.get(0), zone, locale, div, block));
+                    }
+                }
+            }
+        }
+        for (String mode : MODES.subList(1, MODES.size())) {
+            for (String zone : mayUseTimeZone() ? zones() : List.of("DEFAULT")) {
+                candidates.add(assignments(mode, zone, "0", "DEFAULT", "DEFAULT"));
+            }
+        }
+        return candidates;
+    }
+
+    private static String assignments(String mode, String zone, String locale, String div, String block) {
+        return "sql_mode = " + mode + ", time_zone = " + zone + ", lc_time_names = " + locale
+                + ", div_precision_increment = " + div + ", block_encryption_mode = " + block;
+    }
+
+    /** Every quarter of an hour from -13:45 to +14:00, whole hours first. */
+    private static List<String> zones() {
+        List<String> zones = new ArrayList<>(List.of("DEFAULT", "'+00:00'"));
+        for (int minutes : new int[] {0, 30, 15, 45}) {
+            for (int hour = 0; hour <= 14; hour++) {
+                if (hour * 60 + minutes <= 14 * 60) {
+                    zones.add(String.format("'+%02d:%02d'", hour, minutes));
+                }
+                if (hour < 14) {
+                    zones.add(String.format("'-%02d:%02d'", hour, minutes));
+                }
+            }
+        }
+        return zones;
+    }
+
+    /** MySQL numbers them from 0, en_US, without gaps. */
+    private static List<String> locales() {
+        return numbers(110);
+    }
+
+    private static List<String> numbers(int last) {
+        return IntStream.rangeClosed(0, last).mapToObj(Integer::toString).toList();
+    }
+
+    private static List<String> blocks() {
+        List<String> modes = new ArrayList<>(List.of("DEFAULT"));
+        for (String bits : List.of("128", "192", "256")) {
+            for (String mode : List.of("ecb", "cbc", "cfb1", "cfb8", "cfb128", "ofb")) {
+                modes.add("'aes-" + bits + "-" + mode + "'");
+            }
+        }
+        return modes;
+    }
+}
