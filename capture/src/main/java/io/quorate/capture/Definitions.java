@@ -40,7 +40,7 @@ interface Definitions {
     /** The engine that a table has now; null when there is none. */
     String engine(TableName name) throws SQLException;
 
-    /** The time zone of a session, as {@link #session}; null where nobody knows. */
+    /** The time zone of a session, as {@link #session}; null if it isn't there any more. */
     default String timeZone(long id) throws SQLException {
         return null;
     }

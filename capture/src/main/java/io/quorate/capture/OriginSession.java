@@ -43,17 +43,15 @@ record OriginSession(Map<CarriedSetting, String> values, boolean isAssumed) {
         return global(connection, asked);
     }
 
-    /** The time zone of a session, or that of new sessions if it isn't there any more. */
+    /** The time zone of a session; null if it isn't there any more. */
     static String timeZone(Connection connection, long id) throws SQLException {
         try (java.sql.Statement statement = connection.createStatement()) {
             statement.setQueryTimeout(TIMEOUT_SECONDS);
-            try (ResultSet row = statement.executeQuery(
-                    "SELECT COALESCE((SELECT VARIABLE_VALUE FROM performance_schema.variables_by_thread"
+            try (ResultSet row =
+                    statement.executeQuery("SELECT VARIABLE_VALUE FROM performance_schema.variables_by_thread"
                             + " WHERE THREAD_ID = (SELECT THREAD_ID FROM performance_schema.threads"
-                            + " WHERE PROCESSLIST_ID = " + id + ") AND VARIABLE_NAME = 'time_zone'),"
-                            + " @@GLOBAL.time_zone)")) {
-                row.next();
-                return row.getString(1);
+                            + " WHERE PROCESSLIST_ID = " + id + ") AND VARIABLE_NAME = 'time_zone'")) {
+                return row.next() ? row.getString(1) : null;
             }
         }
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.core.BinlogEvents;
 import io.quorate.core.CarriedSetting;
+import io.quorate.core.binlog.Bytes;
 import io.quorate.core.binlog.QueryEvent;
 import io.quorate.core.binlog.RowSettings;
-import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -13,11 +15,25 @@ import java.util.Map;
  *
  * <p>The BEGIN of a transaction has them as they were at its first row. It says nothing of the time zone unless that
  * row's statement had used it, and some settings are in no event at all. For these the session itself is asked: its
- * client waits for the answer to COMMIT, or at least is still connected in most cases.
+ * client waits for the answer to COMMIT, or at least is still connected in most cases. Of one that is gone it is assumed
+ * that it has kept the time zone that the binlog had of it before, or else that it had the one that was used last.
  */
 final class WriterSettings {
+    private static final int SESSIONS_MAX = 10_000;
+
     private final TablePlans plans;
-    private byte[] begin;
+    /** The last time zones of sessions in the binlog. */
+    private final Map<Long, String> zones = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, String> eldest) {
+            return size() > SESSIONS_MAX;
+        }
+    };
+
+    private String lastZone;
+    private RowSettings begun;
     private String timeZone;
     private final Map<CarriedSetting, String> unlogged = new EnumMap<>(CarriedSetting.class);
     private RowSettings noted;
@@ -28,7 +44,11 @@ final class WriterSettings {
 
     /** A transaction begins with this QUERY event. */
     void begin(byte[] b, int offset, int length) {
-        begin = Arrays.copyOfRange(b, offset, offset + length);
+        begun = RowSettings.of(QueryEvent.read(b, offset, length));
+        if (begun.timeZone() != null) {
+            lastZone = begun.timeZone();
+            zones.put(Bytes.u32(b, offset + BinlogEvents.HEADER_BYTES), lastZone);
+        }
     }
 
     /** The next event says them again, because the former one may have been cut off. */
@@ -37,7 +57,7 @@ final class WriterSettings {
     }
 
     void reset() {
-        begin = null;
+        begun = null;
         timeZone = null;
         unlogged.clear();
         noted = null;
@@ -50,12 +70,12 @@ final class WriterSettings {
      * @param second when it committed
      */
     byte[] before(TablePlan plan, long session, long second) {
-        if (begin == null || !plan.computes) {
+        if (begun == null || !plan.computes) {
             return null;
         }
-        RowSettings settings = RowSettings.of(QueryEvent.read(begin, 0, begin.length));
+        RowSettings settings = begun;
         if (plan.usesTimeZone && settings.timeZone() == null && timeZone == null) {
-            timeZone = plans.timeZone(session);
+            timeZone = zone(session);
         }
         if (!unlogged.keySet().containsAll(plan.unlogged)) {
             unlogged.putAll(plans.session(session, second, plan.unlogged).values());
@@ -66,5 +86,10 @@ final class WriterSettings {
         }
         noted = settings;
         return settings.event();
+    }
+
+    private String zone(long session) {
+        String zone = plans.timeZone(session);
+        return zone == null ? zones.getOrDefault(session, lastZone) : zone;
     }
 }

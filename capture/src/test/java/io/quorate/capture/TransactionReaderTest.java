@@ -12,12 +12,14 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
+import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
 import io.quorate.core.ServerTls;
 import io.quorate.core.Spool;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.PayloadCheck;
+import io.quorate.core.binlog.RowSettings;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collection;
@@ -134,6 +136,21 @@ class TransactionReaderTest {
         read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1), Events.xid());
         byte[] p = written().get(0).payload().toArray();
         assertThat(BinlogEvents.endsStatement(p, BinlogEvents.length(p, 0))).isTrue();
+    }
+
+    /** Nobody can be asked here, as when a client has gone right after its commit. */
+    @Test
+    void aSessionThatIsGoneIsTakenToHaveKeptItsTimeZone() throws Exception {
+        expressions = List.of("from_unixtime(`id`)");
+        reader = reader();
+        byte[] zoned = new RowSettings(0, -1, "+05:00", 0, -1, -1, null).event();
+        read(gtid(11), zoned, TABLE, Events.insert(7, true, 1), Events.xid());
+        read(gtid(12), BEGIN, TABLE, Events.insert(7, true, 2), Events.xid());
+        for (WriteSet w : recorder.writeSets()) {
+            Payload.Events event = w.payload().events();
+            event.next();
+            assertThat(RowSettings.read(event).timeZone()).isEqualTo("+05:00");
+        }
     }
 
     /** What a savepoint cuts off may be the settings. */
