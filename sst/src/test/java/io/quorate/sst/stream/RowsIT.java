@@ -41,7 +41,8 @@ class RowsIT {
     /** Rows of sessions of many settings: each server would compute these columns by its own. */
     private static final String[] STORED = {
         "USE awkward",
-        "CREATE TABLE kept (id INT PRIMARY KEY, ts TIMESTAMP NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,"
+        "CREATE TABLE kept (id INT PRIMARY KEY,"
+                + " ts TIMESTAMP NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,"
                 + " u TIMESTAMP NULL ON UPDATE CURRENT_TIMESTAMP, d DATE AS (DATE(ts)) STORED,"
                 + " m VARCHAR(20) AS (MONTHNAME(ts)) STORED, UNIQUE (d))",
         "CREATE TABLE stored_bag (ts TIMESTAMP, h INT AS (HOUR(ts)) STORED)",
