@@ -115,6 +115,8 @@ class OddGlobalsIT {
             "default_collation_for_utf8mb4",
             "innodb_ft_user_stopword_table",
             "innodb_tmpdir",
+            "external_table_storage_engine",
+            "external_table_secondary_storage_engine",
             "session_track_system_variables",
             "rbr_exec_mode",
             "sql_big_selects",
