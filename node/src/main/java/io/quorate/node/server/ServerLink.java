@@ -57,7 +57,7 @@ public final class ServerLink implements Server {
     /** Why the server couldn't be closed the last time; null when it could. The thread's own. */
     private String notClosed;
 
-    /** Whether the server was closed since there was a session, and commits that waited are settled. The thread's own. */
+    /** Whether the server was closed since there was a session, and waiting commits are settled. The thread's own. */
     private boolean settled;
 
     /** Guarded by {@link #idle}. */
