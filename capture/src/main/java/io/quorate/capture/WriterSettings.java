@@ -15,8 +15,9 @@ import java.util.Map;
  *
  * <p>The BEGIN of a transaction has them as they were at its first row. It says nothing of the time zone unless that
  * row's statement had used it, and some settings are in no event at all. For these the session itself is asked: its
- * client waits for the answer to COMMIT, or at least is still connected in most cases. Of one that is gone it is assumed
- * that it has kept the time zone that the binlog had of it before, or else that it had the one that was used last.
+ * client waits for the answer to COMMIT, or at least is still connected in most cases. Of one that is gone it is
+ * assumed that it has kept the time zone that the binlog had of it before, or else that it had the one that was used
+ * last.
  */
 final class WriterSettings {
     private static final int SESSIONS_MAX = 10_000;
