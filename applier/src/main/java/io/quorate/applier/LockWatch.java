@@ -73,6 +73,11 @@ final class LockWatch implements Runnable {
                             + " RECOVER"
                     : "session " + holder + (account == null ? "" : " of " + account);
         }
+
+        /** It gives up its locks with the commit, killed or not. */
+        boolean isCommitting() {
+            return doing != null && Sessions.COMMITTING.stream().anyMatch(doing::contains);
+        }
     }
 
     private final Pipeline pipeline;
@@ -218,6 +223,11 @@ final class LockWatch implements Runnable {
     private void kill(Holder holder, Group head) {
         if (holder.holder() == 0) {
             complain("group " + head + " waits for the locks of " + holder.who());
+            return;
+        }
+        if (holder.isCommitting()) {
+            complain("group " + head + " waits for the locks of session " + holder.holder() + " of " + holder.account()
+                    + ", which waits in its commit for the order's verdict; ending it would not help");
             return;
         }
         try {

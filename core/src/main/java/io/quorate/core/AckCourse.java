@@ -140,6 +140,11 @@ public final class AckCourse {
         }
     }
 
+    /** Whether that transaction needn't be captured any more. */
+    public boolean isCaptured(long number) {
+        return number <= captured || number <= answered;
+    }
+
     /** The binlog has been read up to {@code end}, which is the end of a transaction; all up to there are captured. */
     public void read(BinlogPosition end, long nowMillis) {
         Ack ack = new Ack(end, captured);

@@ -163,10 +163,17 @@ public final class Standing {
         return Math.max(leaderOrdered(), stream.lastOrdered());
     }
 
-    /** Why writesets wait to be applied here; null when they are few and young, and no lock keeps them. */
+    /**
+     * Why commits of clients, or writesets to be applied, wait here; null when the latter are few and young, and no lock
+     * keeps them.
+     */
     private String cause() {
         long waiting = queue();
         ServerSession session = server.session();
+        String stalled = session == null ? null : session.stalled();
+        if (stalled != null) {
+            return stalled;
+        }
         String blocker = session == null || waiting == 0 ? null : session.blockedBy();
         if (blocker != null) {
             return "apply waits for the locks of " + blocker;

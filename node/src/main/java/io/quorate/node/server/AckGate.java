@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.server;
 
+import io.quorate.capture.CaptureStats;
 import io.quorate.capture.SemiSyncReplica;
 import io.quorate.core.AckCourse;
 import io.quorate.core.AckCourse.Ending;
@@ -9,6 +10,7 @@ import io.quorate.core.AckTurns.Acknowledgement;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
+import io.quorate.core.OverdueCommits;
 import io.quorate.core.OwnRegister;
 import io.quorate.core.WriteSet;
 import io.quorate.node.thread.FaultHandler;
@@ -20,10 +22,13 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,6 +53,9 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
 
     private static final Duration KILL_MAX = Duration.ofSeconds(5);
 
+    /** A commit that isn't captured so long after it is in the binlog is late. */
+    private static final long READ_MAX_MILLIS = 2000;
+
     private final ServerAccess access;
     private final UUID server;
     private final AckStats stats;
@@ -56,6 +64,18 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
     private final AckTurns<SemiSyncReplica.Acknowledger> turns;
     private final CommitStages stages;
     private final OwnedThread thread;
+    private final Duration commitTimeout;
+
+    /** The thread's own. */
+    private final OverdueCommits overdue;
+
+    private long lookedMillis;
+
+    /** The capture's numbers; null before it has begun. */
+    private volatile Supplier<CaptureStats> capture;
+
+    /** Why commits have waited for too long though nobody has captured them; null while none has. */
+    private volatile String stalled;
 
     /** Held while a turn is carried out. */
     private final ReentrantLock acting = new ReentrantLock();
@@ -67,7 +87,10 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
     /** When the thread looks next. */
     private long looksMillis;
 
-    /** For ending sessions; the thread's own. */
+    /**
+     * For ending sessions; the thread's own. It is kept, because nobody can connect while a statement of accounts waits
+     * for its verdict, as little as anybody can while it has lost and its session isn't ended.
+     */
     private Connection connection;
 
     /** Why a session couldn't be ended the last time; null when it could. The thread's own. */
@@ -93,6 +116,8 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
         this.traces = traces;
         this.course = new AckCourse(commitTimeout.toMillis(), Math.min(HOLD_MAX_MILLIS, lagTarget.toMillis() / 2));
         course.answered(answered);
+        this.commitTimeout = commitTimeout;
+        this.overdue = new OverdueCommits(commitTimeout.toMillis() + READ_MAX_MILLIS);
         this.turns = new AckTurns<>(course, RETRY_MILLIS);
         this.stages = new CommitStages(stats);
         this.thread =
@@ -100,6 +125,11 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
     }
 
     // For the capture.
+
+    /** It has begun to read. */
+    void reads(Supplier<CaptureStats> stats) {
+        capture = stats;
+    }
 
     @Override
     public void captured(WriteSet w) {
@@ -257,7 +287,65 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
             } finally {
                 acting.unlock();
             }
+            if (MonotonicClock.millis() - lookedMillis >= LOOK_MILLIS) {
+                look();
+                lookedMillis = MonotonicClock.millis();
+            }
         }
+    }
+
+    /** Ends the sessions of commits that wait though nobody captures them; their clients don't know what became of them. */
+    private void look() {
+        Supplier<CaptureStats> stats = capture;
+        try {
+            Map<Gtid, Long> waiting = new HashMap<>(Committing.owned(connection()));
+            locked(() -> waiting.keySet()
+                    .removeIf(gtid -> !gtid.source().equals(server) || course.isCaptured(gtid.number())));
+            long read = stats == null ? 0 : stats.get().events();
+            for (Map.Entry<Gtid, Long> each : overdue.look(waiting, read, MonotonicClock.millis())) {
+                if (Committing.endOverdue(connection, each.getValue())) {
+                    this.stats.ended(AckCourse.Cause.UNDECIDED);
+                    stalled = "commits wait for longer than " + commitTimeout.toMillis() + " ms, and are ended: "
+                            + why(stats);
+                    log.warn(
+                            "session {} was ended: {} waits in its commit, and {}; quorate outcome will say what became"
+                                    + " of it",
+                            each.getValue(),
+                            each.getKey(),
+                            why(stats));
+                }
+            }
+            if (waiting.isEmpty()) {
+                stalled = null;
+            }
+        } catch (SQLException e) {
+            log.debug("who waits in a commit isn't known: {}", e.toString());
+            closeConnection();
+        }
+    }
+
+    private static String why(Supplier<CaptureStats> capture) {
+        CaptureStats stats = capture == null ? null : capture.get();
+        if (stats == null) {
+            return "the binlog isn't read yet";
+        }
+        if (!stats.connected()) {
+            return "the binlog can't be read: " + stats.lastError();
+        }
+        return "who reads the binlog stands still since " + (System.currentTimeMillis() - stats.lastEventMillis())
+                + " ms, waiting for the order or for the server";
+    }
+
+    /** Why commits are ended before anybody has captured them; null when none is. */
+    String stalled() {
+        return stalled;
+    }
+
+    private Connection connection() throws SQLException {
+        if (connection == null) {
+            connection = access.connectAlone(KILL_MAX);
+        }
+        return connection;
     }
 
     private void act() {
@@ -275,7 +363,7 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
         try {
             while (!closed) {
                 long now = MonotonicClock.millis();
-                if (turns.next(now) != null) {
+                if (turns.next(now) != null || now - lookedMillis >= LOOK_MILLIS) {
                     return true;
                 }
                 if (turns.mayConnect()) {
@@ -332,11 +420,8 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
 
     private boolean end(Ending ending) {
         try {
-            if (connection == null) {
-                connection = access.connectAlone(KILL_MAX);
-            }
             Gtid transaction = new Gtid(server, ending.number());
-            Committing.end(connection, transaction, ending.session());
+            Committing.end(connection(), transaction, ending.session());
             complaint = null;
             stats.ended(ending.cause());
             switch (ending.cause()) {

@@ -173,6 +173,9 @@ final class Capturing implements AutoCloseable {
                 protocol::read,
                 cause -> ports.events().accept(new NodeEvent.Failed(cause)),
                 gate == null ? null : new Reading());
+        if (gate != null) {
+            gate.reads(started::stats);
+        }
         started.start();
         reader = started;
     }
@@ -266,6 +269,11 @@ final class Capturing implements AutoCloseable {
     /** The commits of clients that wait for their verdict; none in commit mode {@code async}. */
     WaitingCommits waitingCommits() {
         return gate == null ? WaitingCommits.NONE : gate.waiting();
+    }
+
+    /** As {@link ServerSession#stalled}. */
+    String stalled() {
+        return gate == null ? null : gate.stalled();
     }
 
     /** As {@link ServerSession#slowClients}. */

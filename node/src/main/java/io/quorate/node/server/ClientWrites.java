@@ -176,6 +176,11 @@ final class ClientWrites {
 
         @Override
         public void offline(boolean on) throws SQLException {
+            if (on && Committing.isAnyOfAccounts(connection)) {
+                // Nobody can connect meanwhile, and offline_mode would wait for it.
+                Committing.endClients(connection);
+                return;
+            }
             ServerAccess.set(connection, "offline_mode", on ? "ON" : "OFF");
         }
     }

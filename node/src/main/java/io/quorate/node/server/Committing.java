@@ -3,6 +3,7 @@ package io.quorate.node.server;
 
 import io.quorate.applier.Sessions;
 import io.quorate.core.Gtid;
+import io.quorate.core.OwnedGtids;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -10,6 +11,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -22,9 +24,7 @@ import org.slf4j.LoggerFactory;
 final class Committing {
     private static final Logger log = LoggerFactory.getLogger(Committing.class);
 
-    /** Where such sessions are: the first one of a group, and the others. */
-    private static final Set<String> STATES =
-            Set.of("Waiting for semi-sync ACK from replica", "waiting for handler commit");
+    private static final Set<String> SERVERS_OWN = Set.of("system user", "event_scheduler");
 
     private static final String BY_GTID = "SELECT t.PROCESSLIST_ID FROM"
             + " performance_schema.events_transactions_current e JOIN performance_schema.threads t USING (THREAD_ID)"
@@ -46,7 +46,7 @@ final class Committing {
         if (isCommitted(connection, transaction)) {
             return;
         }
-        if (!sessions(connection, s -> s.id == session && STATES.contains(s.state))
+        if (!sessions(connection, s -> s.id == session && Sessions.COMMITTING.contains(s.state))
                 .isEmpty()) {
             Sessions.kill(connection, session);
             return;
@@ -54,7 +54,7 @@ final class Committing {
         List<Long> byGtid = byGtid(connection, transaction);
         if (byGtid.isEmpty()) {
             String self = ServerAccess.user(connection);
-            List<Long> all = sessions(connection, s -> STATES.contains(s.state) && !s.user.equals(self));
+            List<Long> all = sessions(connection, s -> Sessions.COMMITTING.contains(s.state) && !s.user.equals(self));
             log.warn(
                     "the session of {} isn't {}, as the binlog says; ending all that commit now: {}",
                     transaction,
@@ -67,14 +67,55 @@ final class Committing {
         }
     }
 
+    /** The transactions that are being committed, with their sessions. */
+    static Map<Gtid, Long> owned(Connection connection) throws SQLException {
+        return OwnedGtids.parse(ServerAccess.ask(connection, "SELECT @@GLOBAL.gtid_owned"))
+                .sessions();
+    }
+
+    /**
+     * Ends a session if it waits within a commit and isn't one of the service's.
+     *
+     * @return whether it was
+     */
+    static boolean endOverdue(Connection connection, long session) throws SQLException {
+        String self = ServerAccess.user(connection);
+        return !sessions(
+                                connection,
+                                s -> s.id == session && Sessions.COMMITTING.contains(s.state) && !s.user.equals(self))
+                        .isEmpty()
+                && Sessions.kill(connection, session);
+    }
+
     /** Whether a session waits within a commit. */
     static boolean isAny(Connection connection) throws SQLException {
-        return !sessions(connection, s -> STATES.contains(s.state)).isEmpty();
+        return !sessions(connection, s -> Sessions.COMMITTING.contains(s.state)).isEmpty();
     }
 
     /** Ends all sessions that wait within a commit, also those of accounts with CONNECTION_ADMIN. */
     static void endAll(Connection connection) throws SQLException {
-        for (long session : sessions(connection, s -> STATES.contains(s.state))) {
+        for (long session : sessions(connection, s -> Sessions.COMMITTING.contains(s.state))) {
+            Sessions.kill(connection, session);
+        }
+    }
+
+    /**
+     * Whether a statement of accounts is under way, which keeps the cache of accounts locked as long as its commit
+     * waits. Until then nobody can connect, and whatever asks for a privilege waits, such as SHOW VARIABLES, queries of
+     * information_schema, and SET GLOBAL offline_mode.
+     */
+    static boolean isAnyOfAccounts(Connection connection) throws SQLException {
+        return !ServerAccess.ask(
+                        connection,
+                        "SELECT COUNT(*) FROM performance_schema.metadata_locks WHERE OBJECT_TYPE = 'ACL CACHE'"
+                                + " AND LOCK_TYPE = 'EXCLUSIVE' AND LOCK_STATUS = 'GRANTED'")
+                .equals("0");
+    }
+
+    /** Ends the sessions of all accounts but the service's. */
+    static void endClients(Connection connection) throws SQLException {
+        String self = ServerAccess.user(connection);
+        for (long session : sessions(connection, s -> !s.user.equals(self) && !SERVERS_OWN.contains(s.user))) {
             Sessions.kill(connection, session);
         }
     }

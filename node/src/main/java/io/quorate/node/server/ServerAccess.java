@@ -55,6 +55,7 @@ public final class ServerAccess implements AutoCloseable {
     private final String passwordWayOut;
     private final ServerPassword password;
     private final ServerTls tls;
+    private final String address;
     private final HikariDataSource pool = new HikariDataSource();
     /** Of whatever account. */
     private final DataSource anybodys;
@@ -87,6 +88,7 @@ public final class ServerAccess implements AutoCloseable {
                 .append(name)
                 .append('=')
                 .append(URLEncoder.encode(value, StandardCharsets.UTF_8)));
+        this.address = url.toString();
         this.anybodys = source(url, "", SessionSettings.forAnyAccount());
         this.alone = source(url, "", SessionSettings.forService());
         this.loading = source(
@@ -100,6 +102,8 @@ public final class ServerAccess implements AutoCloseable {
         pool.setDataSource(source(url, "&socketTimeout=20000", SessionSettings.forAnyAccount()));
         pool.setMaximumPoolSize(2);
         pool.setMinimumIdle(0);
+        // What is open works also while nobody can connect (Committing.isAnyOfAccounts).
+        pool.setMaxLifetime(0);
         pool.setConnectionTimeout(4000);
         pool.setInitializationFailTimeout(-1);
     }
@@ -150,7 +154,11 @@ public final class ServerAccess implements AutoCloseable {
 
     /** As above, but stops waiting for an answer of the server after {@code limit}. */
     public Connection connectAlone(Duration limit) throws SQLException {
-        return limited(connectAlone(), limit);
+        // Also while it connects: a statement of accounts that waits in its commit keeps everybody from that.
+        return limited(
+                source(address, "&socketTimeout=" + limit.toMillis(), SessionSettings.forService())
+                        .getConnection(),
+                limit);
     }
 
     private static Connection limited(Connection connection, Duration limit) throws SQLException {

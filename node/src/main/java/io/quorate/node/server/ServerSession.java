@@ -516,6 +516,12 @@ public final class ServerSession implements AutoCloseable {
         return a == null ? null : a.blockedBy();
     }
 
+    /** Why commits of clients are ended before anybody has captured them; null when none is. */
+    public String stalled() {
+        Capturing c = capturing;
+        return c == null ? null : c.stalled();
+    }
+
     /** How many of the server's own transactions wait for the decision of the order. */
     public int openTransactions() {
         Capturing c = capturing;

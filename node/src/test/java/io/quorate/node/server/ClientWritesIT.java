@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.MySqlServer;
 import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -77,5 +80,34 @@ class ClientWritesIT {
                 "UNINSTALL PLUGIN " + PLUGIN);
         settle();
         assertThat(mysql.query(SETTINGS)).hasSize(2);
+    }
+
+    /** It keeps everybody from connecting meanwhile, and whoever asks for a privilege waits for it. */
+    @Test
+    void aStatementOfAccountsThatNobodyAcknowledgesIsEnded() throws Exception {
+        mysql.execute("CREATE USER app", "GRANT ALL ON *.* TO app");
+        haveCommitsWait();
+        ClientWrites writes = new ClientWrites(new SemiSyncSource(true), Duration.ofSeconds(1));
+        try (Connection service = mysql.connect();
+                Connection client = mysql.connect("app", "", "mysql");
+                Connection idle = mysql.connect("app", "", "mysql")) {
+            service.setNetworkTimeout(Runnable::run, 60_000);
+            CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> {
+                try (Statement statement = client.createStatement()) {
+                    statement.execute("CREATE USER other");
+                } catch (SQLException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            while (!Committing.isAnyOfAccounts(service)) {
+                Thread.sleep(20);
+            }
+            writes.close(service, false);
+            assertThat(waits).failsWithin(Duration.ofSeconds(60));
+            assertThat(idle.isValid(60)).isFalse();
+            assertThat(ServerAccess.isReadOnly(service)).isTrue();
+        }
+        assertThat(mysql.queryLong("SELECT COUNT(*) FROM mysql.user WHERE user = 'other'"))
+                .isEqualTo(1);
     }
 }
