@@ -38,7 +38,7 @@ final class EmptyTables {
             }
             return;
         }
-        if (statement.scope() == Statement.Scope.ROWS) {
+        if (statement.bringsRows()) {
             // One of them may have the rows of another now.
             statement.tables().forEach(this::written);
         }

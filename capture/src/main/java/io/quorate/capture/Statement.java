@@ -14,6 +14,7 @@ import java.util.List;
  * @param conditional whether it is a CREATE that changes nothing where there is such a thing already, or a DROP that
  *     changes nothing where there is none, and the binlog shows which it was
  * @param leavesEmpty whether the first of the tables has no rows afterwards
+ * @param bringsRows whether tables that had no rows may have some afterwards
  * @param keepsColumns whether it certainly leaves the columns of the tables as they are
  * @param numbering of an ALTER TABLE that adds a column with AUTO_INCREMENT; otherwise null
  * @param object with {@link Scope#OBJECTS}: the word for the kind of object, such as VIEW; otherwise empty
@@ -26,6 +27,7 @@ record Statement(
         List<TableName> tables,
         boolean conditional,
         boolean leavesEmpty,
+        boolean bringsRows,
         boolean keepsColumns,
         Numbering numbering,
         String object,
@@ -96,11 +98,11 @@ record Statement(
     record Numbering(boolean hadPrimary, boolean primaryIsNew, boolean uniqueIsNew) {}
 
     static Statement of(Kind kind) {
-        return new Statement(kind, Scope.EVERYTHING, null, false, false, false, null, "", false);
+        return new Statement(kind, Scope.EVERYTHING, null, false, false, true, false, null, "", false);
     }
 
     static Statement of(Scope scope) {
-        return new Statement(Kind.DDL, scope, null, false, false, scope != Scope.EVERYTHING, null, "", false);
+        return new Statement(Kind.DDL, scope, null, false, false, false, scope != Scope.EVERYTHING, null, "", false);
     }
 
     /** Whether all that it names are tables that each server has for itself. */

@@ -33,6 +33,7 @@ final class StatementParser {
     private final String database;
     private final List<TableName> tables = new ArrayList<>();
     private boolean rowsGo;
+    private boolean bringsRows;
     private boolean conditional;
     private boolean leavesEmpty;
     private boolean keepsColumns;
@@ -105,7 +106,16 @@ final class StatementParser {
         return !copies || s.tables() == null
                 ? s
                 : new Statement(
-                        s.kind(), Scope.COPIED_DEFINITION, s.tables(), s.conditional(), true, false, null, "", false);
+                        s.kind(),
+                        Scope.COPIED_DEFINITION,
+                        s.tables(),
+                        s.conditional(),
+                        true,
+                        false,
+                        false,
+                        null,
+                        "",
+                        false);
     }
 
     private Statement alter() {
@@ -121,6 +131,7 @@ final class StatementParser {
             return adding(additions, named());
         }
         rowsGo = tokens.restHasAny(TAKE_ROWS);
+        bringsRows = tokens.restHasAny(Set.of("TABLESPACE"));
         keepsColumns = new KeptColumns(tokens).clauses();
         numbering = AddedColumns.numbering(tokens);
         return withRestOfTable();
@@ -135,6 +146,7 @@ final class StatementParser {
                         additions,
                         s.tables(),
                         s.conditional(),
+                        false,
                         false,
                         additions == Scope.ADDED_INDEXES,
                         null,
@@ -162,7 +174,16 @@ final class StatementParser {
         boolean ofAllColumns =
                 object.equals("VIEW") && (tokens.restHasSign('*') || tokens.restHasAny(Set.of("TABLE", "NATURAL")));
         return new Statement(
-                Kind.DDL, Scope.OBJECTS, null, conditional, false, true, null, object, tiedToTables || ofAllColumns);
+                Kind.DDL,
+                Scope.OBJECTS,
+                null,
+                conditional,
+                false,
+                false,
+                true,
+                null,
+                object,
+                tiedToTables || ofAllColumns);
     }
 
     /** Takes IF EXISTS or IF NOT EXISTS. */
@@ -292,6 +313,8 @@ final class StatementParser {
                 List.copyOf(tables),
                 conditional,
                 leavesEmpty,
+                // One that is named alone gets rows from nowhere but a file.
+                rowsGo && (bringsRows || tables.size() > 1),
                 keepsColumns,
                 numbering,
                 "",

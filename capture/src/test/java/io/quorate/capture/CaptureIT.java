@@ -416,6 +416,7 @@ class CaptureIT {
         String add = " ADD number INT AUTO_INCREMENT";
         List<List<String>> alike = List.of(
                 List.of("(a INT)", add + " PRIMARY KEY"),
+                List.of("(a INT PRIMARY KEY)", " DROP PRIMARY KEY", add + " PRIMARY KEY"),
                 List.of("(a INT PRIMARY KEY)", "INSERT", add + " UNIQUE"),
                 List.of("(a INT PRIMARY KEY)", "INSERT", " DROP PRIMARY KEY," + add + " PRIMARY KEY"),
                 List.of("(a INT NOT NULL UNIQUE)", "INSERT", add + " PRIMARY KEY"));
@@ -423,7 +424,9 @@ class CaptureIT {
         for (List<String> one : alike) {
             String table = "shop.alike" + ++tables;
             List<String> statements = new ArrayList<>(List.of("CREATE TABLE " + table + one.get(0)));
-            if (one.size() > 2) {
+            if (one.get(1).startsWith(" ")) {
+                one.subList(1, one.size() - 1).forEach(each -> statements.add("ALTER TABLE " + table + each));
+            } else {
                 statements.add("INSERT INTO " + table + " VALUES (1), (2)");
             }
             statements.add("ALTER TABLE " + table + one.get(one.size() - 1));
