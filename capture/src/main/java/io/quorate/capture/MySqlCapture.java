@@ -206,6 +206,7 @@ public final class MySqlCapture implements AutoCloseable {
     }
 
     private QuorateException read(Tap tap) throws InterruptedException {
+        tap.witnessed();
         DebeziumSession session = new DebeziumSession(settings, tap);
         try {
             Duration silence = settings.heartbeat().multipliedBy(HEARTBEATS_MISSED);

@@ -43,6 +43,7 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
     private volatile boolean delivering;
     private volatile String file = "";
     private SemiSyncChannel semiSync;
+    private volatile Witness witness;
 
     /** @param replica null when this connection is not its server's semi-sync replica */
     Tap(
@@ -65,6 +66,21 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
 
     String file() {
         return file;
+    }
+
+    /** Connects the second semi-sync connection, without which nobody gets OK. Before this one asks for the binlog. */
+    void witnessed() {
+        if (replica != null) {
+            witness = Witness.connect(settings, resume, this::failed);
+        }
+    }
+
+    private SemiSyncReplica.Acknowledger both(SemiSyncReplica.Acknowledger first) {
+        Witness second = witness;
+        return position -> {
+            first.acknowledge(position);
+            second.acknowledge(position);
+        };
     }
 
     /** Takes over the client before it connects. */
@@ -180,6 +196,10 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
     /** Ends the connection from outside: closes the socket, and wakes the reader if it waits. */
     void stop() {
         failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "capture was stopped"));
+        Witness second = witness;
+        if (second != null) {
+            second.close();
+        }
         Socket open = socket;
         if (open != null) {
             try {
@@ -221,7 +241,7 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
                         "binlog_checksum is NONE, must be CRC32 for commit-mode after-sync"));
                 return;
             }
-            replica.connected(semiSync);
+            replica.connected(both(semiSync));
         }
         counters.connected = true;
     }

@@ -137,6 +137,7 @@ class HeldCommitsIT {
     private static final class Gate implements SemiSyncReplica {
         private Acknowledger acknowledger;
         private BinlogPosition read;
+        private volatile BinlogPosition acknowledged;
         private boolean held;
 
         @Override
@@ -165,10 +166,15 @@ class HeldCommitsIT {
             try {
                 if (!held && read != null) {
                     acknowledger.acknowledge(read);
+                    acknowledged = read;
                 }
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
+        }
+
+        synchronized BinlogPosition lastRead() {
+            return read;
         }
 
         synchronized void awaitConnected() throws InterruptedException {
@@ -220,7 +226,8 @@ class HeldCommitsIT {
         server.execute(made.toArray(String[]::new));
         server.execute(
                 "INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so'",
-                "SET GLOBAL rpl_semi_sync_source_timeout = 4294967295");
+                "SET GLOBAL rpl_semi_sync_source_timeout = 4294967295",
+                "SET GLOBAL rpl_semi_sync_source_wait_for_replica_count = 2");
         fixture = new CaptureFixture(server, GATE);
         GATE.awaitConnected();
         lasting = server.connect();
@@ -345,6 +352,27 @@ class HeldCommitsIT {
             for (CompletableFuture<Void> each : clients) {
                 each.get(CaptureFixture.LIMIT.toSeconds(), TimeUnit.SECONDS);
             }
+        }
+    }
+
+    /** From the moment on at which it connects. */
+    @Test
+    void nobodyElseCanAcknowledgeAlone() throws Exception {
+        fixture.awaitAll();
+        fixture.recorder.clear();
+        String all = CaptureFixture.executed(server).toString();
+        try (Connection client = server.connect();
+                Witness stranger = Witness.connect(CaptureFixture.settings(server), all, lost -> {});
+                Held held = new Held()) {
+            fixture.recorder.block(false);
+            CompletableFuture<Void> written = run(client, "INSERT INTO v.known VALUES ()");
+            fixture.recorder.awaitEntries(1, CaptureFixture.LIMIT);
+            await(() -> !GATE.lastRead().equals(GATE.acknowledged));
+            stranger.acknowledge(GATE.lastRead());
+            Thread.sleep(500); // It would hear OK in a millisecond.
+            assertThat(written).isNotDone();
+            held.release();
+            written.get(CaptureFixture.LIMIT.toSeconds(), TimeUnit.SECONDS);
         }
     }
 

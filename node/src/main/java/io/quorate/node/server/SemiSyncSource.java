@@ -32,18 +32,24 @@ final class SemiSyncSource {
     /** As long as can be: about 50 days. */
     private static final long TIMEOUT_MILLIS = 0xffff_ffffL;
 
+    private static final String COUNT = PLUGIN + "_wait_for_replica_count";
+
+    /** So many semi-sync connections a capture has, and so many acknowledgements every commit needs. */
+    private static final int OURS = 2;
+
     private static final String WAITS_ALONE = PLUGIN + "_wait_no_replica";
     /** What is set so that commits wait for one capture also while none is there; the last makes them wait. */
     private static final List<Map.Entry<String, String>> SETTINGS = List.of(
             Map.entry(PLUGIN + "_timeout", Long.toString(TIMEOUT_MILLIS)),
-            Map.entry(PLUGIN + "_wait_for_replica_count", "1"),
+            Map.entry(COUNT, Integer.toString(OURS)),
             Map.entry(WAITS_ALONE, "ON"),
             Map.entry(PLUGIN + "_wait_point", "AFTER_SYNC"),
             Map.entry(ENABLED, "ON"));
 
     private final boolean waitsWithoutService;
     private boolean isSet;
-    private boolean hasOthers;
+    private boolean hadTooMany;
+    private long others;
 
     /** @param waitsWithoutService whether commits wait while no capture is there */
     SemiSyncSource(boolean waitsWithoutService) {
@@ -89,7 +95,7 @@ final class SemiSyncSource {
 
     /** Whether a capture, or any other replica, is there to acknowledge commits. */
     static boolean hasReplica(Connection connection) throws SQLException {
-        return status(connection, "clients") > 0;
+        return status(connection, "clients") >= OURS;
     }
 
     /** From now on commits wait for an acknowledgement. To be called while clients can't write. */
@@ -140,7 +146,11 @@ final class SemiSyncSource {
      * that isn't there; all of ours with exactly these values are nobody else's.
      */
     static boolean isLeftBehind(Connection connection) throws SQLException {
-        String ours = SETTINGS.stream()
+        // A service before this one has set another count.
+        List<Map.Entry<String, String>> fixed = SETTINGS.stream()
+                .filter(setting -> !setting.getKey().equals(COUNT))
+                .toList();
+        String ours = fixed.stream()
                 .map(setting -> "('" + setting.getKey() + "', '" + setting.getValue() + "')")
                 .collect(Collectors.joining(", "));
         return !isActive(connection, PLUGIN)
@@ -148,7 +158,7 @@ final class SemiSyncSource {
                                 connection,
                                 "SELECT COUNT(*) FROM performance_schema.persisted_variables WHERE"
                                         + " (VARIABLE_NAME, VARIABLE_VALUE) IN (" + ours + ")")
-                        == SETTINGS.size();
+                        == fixed.size();
     }
 
     /** Takes back what was persisted. */
@@ -162,6 +172,7 @@ final class SemiSyncSource {
 
     /** What keeps the server from waiting for this capture alone; null when it does. */
     String violation(Connection connection) throws SQLException {
+        int count;
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("SELECT @@GLOBAL." + ENABLED + ", @@GLOBAL." + PLUGIN
                         + "_wait_point, @@GLOBAL." + PLUGIN + "_timeout, @@GLOBAL." + PLUGIN
@@ -173,9 +184,10 @@ final class SemiSyncSource {
             if (row.getLong(3) != TIMEOUT_MILLIS) {
                 return PLUGIN + "_timeout was set to " + row.getLong(3);
             }
-            if (row.getInt(4) != 1) {
-                return PLUGIN + "_wait_for_replica_count was set to " + row.getInt(4);
+            if (row.getInt(4) < OURS) {
+                return COUNT + " was set to " + row.getInt(4);
             }
+            count = row.getInt(4);
             if ((row.getInt(5) == 1) != waitsWithoutService) {
                 return PLUGIN + "_wait_no_replica was set to " + row.getInt(5);
             }
@@ -183,14 +195,49 @@ final class SemiSyncSource {
                 return IS_OFF;
             }
         }
-        // A former connection of this capture may be there for a moment beside its present one.
-        long replicas = status(connection, "clients");
-        boolean twice = replicas > 1 && hasOthers;
-        hasOthers = replicas > 1;
+        return tooMany(connection, count);
+    }
+
+    /**
+     * One other replica can't give OK without this capture. Of more it is known only now; from now on they can't either.
+     * Former connections of this capture may be there for a moment beside its present ones.
+     */
+    private String tooMany(Connection connection, int count) throws SQLException {
+        long now = Math.max(0, status(connection, "clients") - OURS);
+        if (now > 0 && others == 0) {
+            log.warn(
+                    "{} other semi-sync replicas are connected. One doesn't count without this node's acknowledgement;"
+                            + " with more the server is closed",
+                    now);
+        }
+        others = now;
+        long needed = Math.max(OURS, now + 1);
+        if (needed != count) {
+            ServerAccess.set(connection, COUNT, Long.toString(needed));
+        }
+        boolean twice = now >= OURS && hadTooMany;
+        hadTooMany = now >= OURS;
         return twice
-                ? (replicas - 1) + " other semi-sync replicas are connected, whose acknowledgements count as well as"
-                        + " this node's; stop them or set rpl_semi_sync_replica_enabled=OFF there"
+                ? now + " other semi-sync replicas are connected, whose acknowledgements count as well as this node's;"
+                        + " stop them or set rpl_semi_sync_replica_enabled=OFF there"
                 : null;
+    }
+
+    /** Sets everything again that somebody has changed: from now on no OK comes without this capture. */
+    void restore(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (Map.Entry<String, String> setting : SETTINGS) {
+                boolean off = setting.getKey().equals(WAITS_ALONE) && !waitsWithoutService;
+                boolean counted = setting.getKey().equals(COUNT);
+                statement.execute("SET GLOBAL " + setting.getKey() + " = "
+                        + (off ? "OFF" : counted ? Math.max(OURS, others + 1) : setting.getValue()));
+            }
+        }
+    }
+
+    /** How many other replicas are connected than this capture. */
+    long others() {
+        return others;
     }
 
     /** How many commits didn't wait although they should have. */

@@ -328,7 +328,7 @@ public final class ServerSession implements AutoCloseable {
         }
         String violation = course.isOpen() ? waits.violation(connection) : null;
         if (violation != null) {
-            signals.lost(violation);
+            closeBefore(violation, connection);
         }
         if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
             lookAtTables(connection);
@@ -342,6 +342,16 @@ public final class ServerSession implements AutoCloseable {
             log.warn("{}", ServerCheck.SAME_NUMBERS);
         }
         autoIncrement = numbers;
+    }
+
+    /** Before the capture is let go, so that nobody gets OK without it. */
+    private void closeBefore(String violation, Connection connection) throws SQLException {
+        try {
+            access.semiSync().restore(connection);
+            access.closeCaptured(connection);
+        } finally {
+            signals.lost(violation);
+        }
     }
 
     /** What the course of the session has to be done, by a connection for the time of one look. */
@@ -368,6 +378,12 @@ public final class ServerSession implements AutoCloseable {
 
         @Override
         public void openForClients() throws SQLException {
+            access.holdCommits(connection);
+            String violation = waits.violationNow(connection);
+            if (violation != null) {
+                signals.lost(violation);
+                return;
+            }
             access.readOnly(connection, false);
             waits.changed();
         }

@@ -35,6 +35,12 @@ final class WaitCheck {
         return violation == null ? null : "clients may get OK before the order has decided: " + violation;
     }
 
+    /** As above, before the server is opened: whoever is connected then counts at once. */
+    String violationNow(Connection connection) throws SQLException {
+        String first = violation(connection);
+        return first == null ? violation(connection) : first;
+    }
+
     /** The first count after the server was opened has what this service itself committed meanwhile. */
     private void count(long now) {
         if (passedBy >= 0 && now > passedBy) {
