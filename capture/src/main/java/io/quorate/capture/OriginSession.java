@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 /**
  * What a session has set that has run a definition or written rows, as its server says. In mode {@code after-sync} it
  * waits for its OK meanwhile, so it has what it had. In mode {@code async} it may have set something else since, or be
- * gone. Asking takes no lock that a waiting commit can hold.
+ * gone. A statement of accounts that waits in its commit keeps all of them locked, so asking has a limit.
  *
  * @param values those that were asked for
  * @param isAssumed whether the session isn't there any more, so that these are the server's global ones
@@ -32,7 +32,7 @@ record OriginSession(Map<CarriedSetting, String> values, boolean isAssumed) {
             throws SQLException {
         Map<CarriedSetting, String> values = read(
                 connection,
-                "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_by_thread"
+                SchemaCatalog.LIMITED + "VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_by_thread"
                         + " WHERE THREAD_ID = (SELECT THREAD_ID FROM performance_schema.threads"
                         + " WHERE PROCESSLIST_ID = " + id + ") AND (SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE"
                         + " FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Uptime') <= " + second
@@ -47,8 +47,8 @@ record OriginSession(Map<CarriedSetting, String> values, boolean isAssumed) {
     static String timeZone(Connection connection, long id) throws SQLException {
         try (java.sql.Statement statement = connection.createStatement()) {
             statement.setQueryTimeout(TIMEOUT_SECONDS);
-            try (ResultSet row =
-                    statement.executeQuery("SELECT VARIABLE_VALUE FROM performance_schema.variables_by_thread"
+            try (ResultSet row = statement.executeQuery(
+                    SchemaCatalog.LIMITED + "VARIABLE_VALUE FROM performance_schema.variables_by_thread"
                             + " WHERE THREAD_ID = (SELECT THREAD_ID FROM performance_schema.threads"
                             + " WHERE PROCESSLIST_ID = " + id + ") AND VARIABLE_NAME = 'time_zone'")) {
                 return row.next() ? row.getString(1) : null;
@@ -61,7 +61,8 @@ record OriginSession(Map<CarriedSetting, String> values, boolean isAssumed) {
         return new OriginSession(
                 read(
                         connection,
-                        "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.global_variables WHERE "
+                        SchemaCatalog.LIMITED
+                                + "VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.global_variables WHERE "
                                 + in(asked)),
                 true);
     }

@@ -39,7 +39,7 @@ final class SchemaCatalog implements Definitions {
     private static final int NO_SUCH_TABLE = 1146;
 
     /** How long a query may take before it counts as waiting for a commit; the session waits as long for a lock. */
-    private static final String LIMITED = "SELECT /*+ MAX_EXECUTION_TIME(1000) */ ";
+    static final String LIMITED = "SELECT /*+ MAX_EXECUTION_TIME(1000) */ ";
 
     /**
      * How the server says that a query has come to its limit: a lock, the time, and interrupted, also while it read the
@@ -119,6 +119,10 @@ final class SchemaCatalog implements Definitions {
 
     /** The answer of a query; {@code otherwise} when it would have to wait. */
     private <T> T unlessLimited(TableName name, Query<T> query, T otherwise) throws SQLException {
+        return unlessLimited(name.schema() + "." + name.table(), query, otherwise);
+    }
+
+    private static <T> T unlessLimited(String name, Query<T> query, T otherwise) throws SQLException {
         try {
             return query.run();
         } catch (SQLException e) {
@@ -126,10 +130,9 @@ final class SchemaCatalog implements Definitions {
                 throw e;
             }
             log.info(
-                    "what {}.{} is like can't be read without waiting for a commit ({}); what depends on it conflicts"
+                    "what {} is like can't be read without waiting for a commit ({}); what depends on it conflicts"
                             + " with more than it has to",
-                    name.schema(),
-                    name.table(),
+                    name,
                     e.getMessage());
             return otherwise;
         }
@@ -224,7 +227,7 @@ final class SchemaCatalog implements Definitions {
 
     @Override
     public OriginSession session(long id, long second, Set<CarriedSetting> asked) throws SQLException {
-        return OriginSession.of(connection, id, second, asked);
+        return unlessLimited("the session " + id, () -> OriginSession.of(connection, id, second, asked), null);
     }
 
     private long created(TableName name) throws SQLException {
@@ -302,7 +305,7 @@ final class SchemaCatalog implements Definitions {
 
     @Override
     public String timeZone(long id) throws SQLException {
-        return OriginSession.timeZone(connection, id);
+        return unlessLimited("the session " + id, () -> OriginSession.timeZone(connection, id), null);
     }
 
     private List<ForeignKey> foreignKeys(String where, TableName name) throws SQLException {

@@ -351,6 +351,10 @@ final class TransactionReader {
             return null;
         }
         OriginSession settings = plans.session(session, committedMicros / 1_000_000, unlogged.settings());
+        if (settings == null) {
+            keys.add(Keys.NOT_REPEATABLE, KeyType.SHARED);
+            return null;
+        }
         if (settings.isAssumed()) {
             assume(statement, unlogged, settings, text);
         } else {

@@ -79,7 +79,10 @@ final class WriterSettings {
             timeZone = zone(session);
         }
         if (!unlogged.keySet().containsAll(plan.unlogged)) {
-            unlogged.putAll(plans.session(session, second, plan.unlogged).values());
+            OriginSession asked = plans.session(session, second, plan.unlogged);
+            if (asked != null) {
+                unlogged.putAll(asked.values());
+            }
         }
         settings = settings.with(timeZone, unlogged);
         if (settings.equals(noted)) {

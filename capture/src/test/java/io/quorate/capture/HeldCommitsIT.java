@@ -367,7 +367,7 @@ class HeldCommitsIT {
             fixture.recorder.block(false);
             CompletableFuture<Void> written = run(client, "INSERT INTO v.known VALUES ()");
             fixture.recorder.awaitEntries(1, CaptureFixture.LIMIT);
-            await(() -> !GATE.lastRead().equals(GATE.acknowledged));
+            await(() -> GATE.lastRead() != null && !GATE.lastRead().equals(GATE.acknowledged));
             stranger.acknowledge(GATE.lastRead());
             Thread.sleep(500); // It would hear OK in a millisecond.
             assertThat(written).isNotDone();
