@@ -28,6 +28,9 @@ class SessionTrials {
     /** Names in the statements of {@link DefinitionKind}: m.t, m2.t, m_u and so on. */
     private static final Pattern M = Pattern.compile("\\bm(?=[._ ]|2\\b)");
 
+    /** No session makes it repeatable: its server gets a copy, and its clients are disconnected meanwhile. */
+    private static final String TAKEN_BACK = "AUTO_INCREMENT that numbers rows";
+
     private static Cluster cluster;
     private static SoakWatch watch;
 
@@ -54,6 +57,9 @@ class SessionTrials {
         List<String> refused = new ArrayList<>();
         int number = 0;
         for (DefinitionKind kind : DefinitionKind.all()) {
+            if (kind.name().equals(TAKEN_BACK)) {
+                continue;
+            }
             String m = "m" + ++number + "x";
             run(session, List.of(), "CREATE DATABASE " + m, refused);
             List<String> setUp = new ArrayList<>(List.of(DefinitionKind.TABLE, DefinitionKind.ROWS));
