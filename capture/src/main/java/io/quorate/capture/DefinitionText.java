@@ -126,7 +126,7 @@ public final class DefinitionText {
             case DDL -> {
                 // That is what it is to be.
             }
-            case TEMPORARY ->
+            case LOCAL ->
                 throw refused("a temporary table belongs to one session", "run it in the session that uses the table");
             case DML -> throw refused("it changes or reads rows", "run it on any server as a client");
             default ->

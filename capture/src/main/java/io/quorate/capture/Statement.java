@@ -81,8 +81,8 @@ record Statement(
         XA_ROLLBACK,
         /** Definitions, accounts, maintenance: replicated as text. */
         DDL,
-        /** About temporary tables only: nothing that others need. */
-        TEMPORARY,
+        /** About temporary tables, or what a server has open or has counted: nothing that others need. */
+        LOCAL,
         /** Changes rows by statement. */
         DML,
         UNKNOWN

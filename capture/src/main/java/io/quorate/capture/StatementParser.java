@@ -58,12 +58,20 @@ final class StatementParser {
             case "TRUNCATE" -> truncate();
             case "ANALYZE", "OPTIMIZE", "REPAIR" -> maintain();
             case "GRANT", "REVOKE", "SET" -> Statement.of(Scope.OBJECTS);
-            case "FLUSH" -> Statement.of(Scope.UPKEEP);
+            case "FLUSH" -> flush();
             case "INSTALL", "UNINSTALL", "IMPORT" -> Statement.of(Kind.DDL);
             case "INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "WITH", "CALL", "DO", "SELECT", "HANDLER" ->
                 Statement.of(Kind.DML);
             default -> Statement.of(Kind.UNKNOWN);
         };
+    }
+
+    /**
+     * Of what a server logs of these, accounts alone are the same everywhere. FLUSH TABLES on another server would wait
+     * there for whoever has locked a table, and keep others from reading it.
+     */
+    private Statement flush() {
+        return tokens.restHasAny(Set.of("PRIVILEGES")) ? Statement.of(Scope.UPKEEP) : Statement.of(Kind.LOCAL);
     }
 
     private Statement xa() {
@@ -78,7 +86,7 @@ final class StatementParser {
 
     private Statement create() {
         if (tokens.take("TEMPORARY")) {
-            return Statement.of(Kind.TEMPORARY);
+            return Statement.of(Kind.LOCAL);
         }
         if (tokens.take("TABLE")) {
             conditional = takeIf();
@@ -198,7 +206,7 @@ final class StatementParser {
 
     private Statement drop() {
         if (tokens.take("TEMPORARY")) {
-            return Statement.of(Kind.TEMPORARY);
+            return Statement.of(Kind.LOCAL);
         }
         if (tokens.take("INDEX")) {
             // Rows that a unique index would have refused can't change places with it.

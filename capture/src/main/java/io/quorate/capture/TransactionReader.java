@@ -254,7 +254,7 @@ final class TransactionReader {
             }
             case XA_COMMIT -> decide(text, true);
             case XA_ROLLBACK -> decide(text, false);
-            case TEMPORARY -> endUnlessOpen();
+            case LOCAL -> endUnlessOpen();
             case DDL -> {
                 if (phase == Phase.NAMED && query.outsideDictionary && definitions.changedNothing(statement)) {
                     commit();

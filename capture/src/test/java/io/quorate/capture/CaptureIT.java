@@ -337,6 +337,12 @@ class CaptureIT {
     }
 
     @Test
+    void passesOverWhatAServerHasOpenOrHasCounted() throws Exception {
+        assertThat(fixture.capture("FLUSH TABLES", "FLUSH TABLES shop.item", "FLUSH STATUS", "FLUSH USER_RESOURCES"))
+                .isEmpty();
+    }
+
+    @Test
     void passesOverTemporaryTables() throws Exception {
         assertThat(fixture.capture(
                         "SET SESSION binlog_format=ROW",

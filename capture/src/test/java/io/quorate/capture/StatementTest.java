@@ -211,7 +211,7 @@ class StatementTest {
                 "OPTIMIZE TABLE a",
                 "REPAIR TABLES o.a",
                 "FLUSH PRIVILEGES",
-                "FLUSH TABLES"
+                "FLUSH STATUS, PRIVILEGES"
             })
     void knowsUpkeep(String sql) {
         assertThat(Statement.parse(sql, "db", 0).scope()).isEqualTo(Scope.UPKEEP);
@@ -306,8 +306,10 @@ class StatementTest {
                 "XA END X'61',X'',1|XA_END",
                 "XA COMMIT X'61',X'',1|XA_COMMIT",
                 "XA ROLLBACK X'61',X'',1|XA_ROLLBACK",
-                "CREATE TEMPORARY TABLE t (a INT)|TEMPORARY",
-                "DROP /*!40005 TEMPORARY */ TABLE IF EXISTS t|TEMPORARY",
+                "CREATE TEMPORARY TABLE t (a INT)|LOCAL",
+                "DROP /*!40005 TEMPORARY */ TABLE IF EXISTS t|LOCAL",
+                "FLUSH TABLES t|LOCAL",
+                "FLUSH STATUS|LOCAL",
                 "KILL 1|UNKNOWN",
                 "'text'|UNKNOWN",
             })
