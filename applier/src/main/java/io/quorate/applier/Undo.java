@@ -90,7 +90,7 @@ final class Undo {
             throw new QuorateException(
                     ErrorCode.DEFINITION_NOT_REPEATABLE,
                     w.gtid() + " (" + ApplyErrors.what(w.payload()) + ") would do something else on every server,"
-                            + " such as number rows that no primary key sorted",
+                            + " such as number rows that no primary key sorted, or is in the binlog as a statement",
                     null,
                     Difference.of(Set.of(w.gtid())));
         }

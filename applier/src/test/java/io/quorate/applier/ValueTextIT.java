@@ -43,6 +43,8 @@ class ValueTextIT {
             for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
                 if (BinlogEvents.type(payload, at) == BinlogEvents.TABLE_MAP) {
                     map = TableMap.read(payload, at, BinlogEvents.length(payload, at));
+                }
+                if (!BinlogEvents.isRows(BinlogEvents.type(payload, at))) {
                     continue;
                 }
                 RowsEvent rows = new RowsEvent(map, payload, at);

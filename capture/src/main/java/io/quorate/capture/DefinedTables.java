@@ -2,14 +2,18 @@
 package io.quorate.capture;
 
 import io.quorate.capture.Statement.Scope;
+import io.quorate.core.Keys;
 import io.quorate.core.Payload;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.QueryEvent;
 import java.nio.charset.Charset;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -22,17 +26,49 @@ public final class DefinedTables {
     /** What is not copied together with views and stored programs. */
     private static final Set<String> SCHEMAS = Set.of("DATABASE", "SCHEMA");
 
+    private static final String NOT_ALONE = "SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE"
+            + " FROM information_schema.TRIGGERS UNION SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.VIEWS";
+
+    private static final String FUNCTIONS =
+            "SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_TYPE = 'FUNCTION'";
+
     private final Map<Integer, Collation> collations;
     private final boolean lowerCaseNames;
+    /** Tables with triggers, and views: a statement that changes these changes others, too. */
+    private final Set<TableName> notAlone;
+    /** Names of stored functions, in lower case: they may change any table. */
+    private final Set<String> functions;
 
-    DefinedTables(Map<Integer, Collation> collations, boolean lowerCaseNames) {
+    DefinedTables(
+            Map<Integer, Collation> collations,
+            boolean lowerCaseNames,
+            Set<TableName> notAlone,
+            Set<String> functions) {
         this.collations = collations;
         this.lowerCaseNames = lowerCaseNames;
+        this.notAlone = notAlone;
+        this.functions = functions;
     }
 
     /** For definitions that this server has, or shall get. */
     public static DefinedTables at(Connection connection) throws SQLException {
-        return new DefinedTables(SchemaCatalog.collations(connection), ServerConnection.lowerCaseNames(connection));
+        boolean lowerCaseNames = ServerConnection.lowerCaseNames(connection);
+        Set<TableName> notAlone = new HashSet<>();
+        Set<String> functions = new HashSet<>();
+        try (java.sql.Statement statement = connection.createStatement()) {
+            try (ResultSet rows = statement.executeQuery(NOT_ALONE)) {
+                while (rows.next()) {
+                    TableName name = new TableName(rows.getString(1), rows.getString(2));
+                    notAlone.add(lowerCaseNames ? name.inLowerCase() : name);
+                }
+            }
+            try (ResultSet rows = statement.executeQuery(FUNCTIONS)) {
+                while (rows.next()) {
+                    functions.add(rows.getString(1).toLowerCase(Locale.ROOT));
+                }
+            }
+        }
+        return new DefinedTables(SchemaCatalog.collations(connection), lowerCaseNames, notAlone, functions);
     }
 
     /** The key that whatever is written to a table takes among others. */
@@ -47,6 +83,9 @@ public final class DefinedTables {
      */
     public Set<TableName> of(WriteSet definition) {
         Text text = read(definition);
+        if (text != null && text.statement.kind() == Statement.Kind.DML) {
+            return changedRows(definition, text);
+        }
         if (text == null
                 || text.mayBeAnything()
                 || (text.statement.scope() == Scope.OBJECTS
@@ -55,6 +94,22 @@ public final class DefinedTables {
         }
         List<TableName> tables = text.statement.tables();
         return tables == null ? Set.of() : tables.stream().map(this::lower).collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** A transaction that the binlog has as a statement; what foreign keys do besides is known by the keys. */
+    private Set<TableName> changedRows(WriteSet transaction, Text text) {
+        if (text.statement.tables() == null || transaction.keys().contains(Keys.CASCADES_ANYWHERE)) {
+            return null;
+        }
+        TableName table = lower(text.statement.tables().get(0));
+        SqlTokens tokens = SqlTokens.of(text.sql, text.sqlMode);
+        while (!tokens.atEnd()) {
+            SqlTokens.Token token = tokens.take();
+            if (token.isName() && functions.contains(token.text().toLowerCase(Locale.ROOT))) {
+                return null;
+            }
+        }
+        return notAlone.contains(table) ? null : Set.of(table);
     }
 
     /**

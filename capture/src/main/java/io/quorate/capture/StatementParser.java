@@ -29,6 +29,10 @@ final class StatementParser {
     private static final Set<String> TAKE_ROWS = Set.of(
             "DROP", "TRUNCATE", "EXCHANGE", "PARTITION", "PARTITIONING", "TABLESPACE", "RENAME", "CHANGE", "ENFORCED");
 
+    /** Words between a statement that changes rows and its table. */
+    private static final Set<String> BEFORE_TABLE =
+            Set.of("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "QUICK", "IGNORE", "INTO", "FROM");
+
     private final SqlTokens tokens;
     private final String database;
     private final List<TableName> tables = new ArrayList<>();
@@ -60,8 +64,10 @@ final class StatementParser {
             case "GRANT", "REVOKE", "SET" -> Statement.of(Scope.OBJECTS);
             case "FLUSH" -> flush();
             case "INSTALL", "UNINSTALL", "IMPORT" -> Statement.of(Kind.DDL);
-            case "INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "WITH", "CALL", "DO", "SELECT", "HANDLER" ->
-                Statement.of(Kind.DML);
+            case "INSERT", "REPLACE" -> changesRows(null);
+            case "UPDATE" -> changesRows(Set.of("SET"));
+            case "DELETE" -> changesRows(Set.of("WHERE", "ORDER", "LIMIT"));
+            case "LOAD", "WITH", "CALL", "DO", "SELECT", "HANDLER" -> Statement.of(Kind.DML);
             default -> Statement.of(Kind.UNKNOWN);
         };
     }
@@ -273,6 +279,26 @@ final class StatementParser {
     }
 
     /** The other tables that a definition names; statements that read or merge tables conflict with everything. */
+    /**
+     * Names the one table that a statement changes. What triggers, foreign keys and functions do besides is for {@link
+     * DefinedTables} to know.
+     *
+     * @param behind the words that may come behind the table where it is the only one; null where it always is
+     */
+    private Statement changesRows(Set<String> behind) {
+        while (BEFORE_TABLE.contains(tokens.peek().upper())) {
+            tokens.take();
+        }
+        boolean alone = takeTable()
+                && (behind == null
+                        || tokens.atEnd()
+                        || behind.contains(tokens.peek().upper()));
+        return alone
+                ? new Statement(
+                        Kind.DML, Scope.EVERYTHING, List.copyOf(tables), false, false, true, false, null, "", false)
+                : Statement.of(Kind.DML);
+    }
+
     private Statement withRestOfTable() {
         while (!tokens.atEnd()) {
             SqlTokens.Token token = tokens.take();

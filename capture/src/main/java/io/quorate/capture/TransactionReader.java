@@ -104,6 +104,8 @@ final class TransactionReader {
     private boolean applied;
     private boolean firstTable;
     private boolean ddl;
+    /** Whether it has a statement that changes rows, so that nothing else of it counts. */
+    private boolean byStatement;
     /** Whether it has written the mark of a transaction that is to be certified before it commits. */
     private boolean marked;
 
@@ -167,11 +169,12 @@ final class TransactionReader {
                 // These have nothing to do with transactions, or are texts for people.
             }
             case BinlogEvents.INTVAR, BinlogEvents.RAND, BinlogEvents.USER_VAR -> given(type, b, offset, length);
-            case EventType.LOAD,
-                    EventType.APPEND_BLOCK,
-                    EventType.DELETE_FILE,
-                    EventType.BEGIN_LOAD_QUERY,
-                    EventType.EXECUTE_LOAD_QUERY -> throw statementFormat("an event of type " + type);
+            case EventType.LOAD, EventType.APPEND_BLOCK, EventType.DELETE_FILE, EventType.BEGIN_LOAD_QUERY ->
+                require(phase == Phase.OPEN, "a file to be loaded outside a transaction");
+            case EventType.EXECUTE_LOAD_QUERY -> {
+                byte[] query = ByStatement.query(b, offset, length);
+                query(query, 0, query.length);
+            }
             case EventType.GTID_TAGGED ->
                 throw new QuorateException(
                         ErrorCode.GTID_TAGGED,
@@ -240,9 +243,11 @@ final class TransactionReader {
                 savepoints.set(text.substring("SAVEPOINT".length()).strip(), payload.mark());
             // Keys of what was rolled back stay: that gives more conflicts, not fewer.
             case ROLLBACK_TO_SAVEPOINT -> {
-                payload.truncate(
-                        savepoints.back(text.substring("ROLLBACK TO".length()).strip()));
-                writer.forgetNoted();
+                if (!byStatement) {
+                    payload.truncate(savepoints.back(
+                            text.substring("ROLLBACK TO".length()).strip()));
+                    writer.forgetNoted();
+                }
             }
             case RELEASE_SAVEPOINT, XA_END -> {
                 // The savepoint stays, unused.
@@ -265,7 +270,7 @@ final class TransactionReader {
                     define(statement, query, charset == null ? null : text, b, offset, length);
                 }
             }
-            case DML -> throw statementFormat("the statement " + Statement.shorten(text));
+            case DML -> changesRows(statement, text, b, offset, length);
             case UNKNOWN ->
                 throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "the statement " + Statement.shorten(text));
         }
@@ -283,13 +288,43 @@ final class TransactionReader {
         }
     }
 
-    /** What the statement that comes next uses of its session. In this binlog that can only be a definition. */
+    /** What the statement that comes next uses of its session. */
     private void given(int type, byte[] b, int offset, int length) {
-        if (phase != Phase.NAMED) {
-            throw statementFormat("an event of type " + type);
-        }
+        require(phase != Phase.IDLE, "an event of type " + type + " outside a transaction");
         limits.requireEvent("transaction " + gtid(), length);
         given.add(Arrays.copyOfRange(b, offset, offset + length));
+    }
+
+    /**
+     * A statement that changes rows, of a session whose binlog_format isn't ROW. It may do something else on every
+     * server, so the transaction fails in the order, and this server gets the tables that it names from another one.
+     */
+    private void changesRows(Statement statement, String text, byte[] b, int offset, int length)
+            throws InterruptedException {
+        if (xid != null) {
+            throw statementFormat("the statement " + Statement.shorten(text));
+        }
+        if (byStatement) {
+            keys.add(Keys.CASCADES_ANYWHERE, KeyType.SHARED);
+            return;
+        }
+        log.error(
+                "transaction {} is in the binlog as a statement, because its session has another binlog_format than"
+                        + " ROW. No other server gets it, and this one gets what the others have: {}",
+                gtid(),
+                Statement.shorten(text));
+        boolean alone = payload.size() == 0;
+        payload.clear();
+        keys.clear();
+        ddl = true;
+        byStatement = true;
+        append(b, offset, length);
+        definitions.addKeys(Statement.of(Statement.Kind.DML), true, keys);
+        keys.add(Keys.NOT_REPEATABLE, KeyType.SHARED);
+        if (!alone || statement.tables() == null) {
+            keys.add(Keys.CASCADES_ANYWHERE, KeyType.SHARED);
+        }
+        endUnlessOpen();
     }
 
     private void endUnlessOpen() throws InterruptedException {
@@ -394,6 +429,10 @@ final class TransactionReader {
         if (applied) {
             return;
         }
+        if (byStatement) {
+            keys.add(Keys.CASCADES_ANYWHERE, KeyType.SHARED);
+            return;
+        }
         TablePlan plan = plans.plan(b, offset, length);
         lastTableId = BinlogEvents.tableId(b, offset);
         lastPlan = plan;
@@ -422,6 +461,9 @@ final class TransactionReader {
             if (plan != null && plan.isOurs(POSITION_TABLE)) {
                 readMarker(plan.map, b, offset);
             }
+            return;
+        }
+        if (byStatement) {
             return;
         }
         if (plan == null) {
@@ -611,6 +653,7 @@ final class TransactionReader {
         xid = null;
         applied = false;
         ddl = false;
+        byStatement = false;
         marked = false;
         payload.clear();
         given.clear();

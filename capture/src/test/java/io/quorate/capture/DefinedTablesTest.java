@@ -9,6 +9,7 @@ import io.quorate.core.Payload;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,7 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DefinedTablesTest {
     private static final Gtid GTID = new Gtid(UUID.fromString("11111111-2222-3333-4444-555555555555"), 1);
 
-    private final DefinedTables defined = new DefinedTables(Map.of(), false);
+    private final DefinedTables defined = new DefinedTables(
+            Map.of(), false, Set.of(new TableName("db", "triggered"), new TableName("db", "v")), Set.of("f"));
 
     private static WriteSet definition(byte[] payload) {
         return new WriteSet(GTID, 0, 0, WriteSet.Kind.DDL, Keys.NONE, Payload.of(payload), WriteSet.BUILT_ON_NONE, 0);
@@ -35,7 +37,7 @@ class DefinedTablesTest {
                 "SET PASSWORD FOR a = 'x'",
                 "RENAME USER a TO b",
                 "DROP ROLE r",
-                "FLUSH TABLES",
+                "FLUSH PRIVILEGES",
                 "ANALYZE TABLE t",
                 "OPTIMIZE TABLE t",
                 "CREATE OR REPLACE ALGORITHM = MERGE DEFINER = `root`@`%` SQL SECURITY INVOKER VIEW v AS SELECT 1",
@@ -65,6 +67,38 @@ class DefinedTablesTest {
             })
     void whatIsNotUnderstoodMayChangeTables(String sql) {
         assertThat(defined.changesTables(definition(sql))).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "REPLACE INTO db.t (a) SELECT COUNT(*) FROM db.v",
+                "insert low_priority ignore db.t values (1)",
+                "UPDATE IGNORE `db`.`t` SET a = RAND()",
+                "DELETE QUICK FROM db.t WHERE a > NOW()",
+                "DELETE FROM db.t",
+            })
+    void aStatementThatChangesRowsConcernsItsTable(String sql) {
+        assertThat(defined.of(definition(sql))).containsExactly(new TableName("db", "t"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "INSERT INTO db.triggered VALUES (1)",
+                "INSERT INTO db.v VALUES (1)",
+                "INSERT INTO db.t VALUES (`F`(1))",
+                "UPDATE db.t a, db.u b SET a.x = 1, b.x = 1",
+                "UPDATE db.t AS a SET a.x = 1",
+                "UPDATE db.t JOIN db.u SET u.x = 1",
+                "DELETE t, u FROM db.t JOIN db.u",
+                "DELETE FROM t USING db.t JOIN db.u",
+                "WITH a AS (SELECT 1) DELETE FROM db.t",
+                "LOAD DATA INFILE 'x' INTO TABLE db.t",
+                "CALL p()",
+            })
+    void aStatementThatChangesRowsMayConcernAnyTable(String sql) {
+        assertThat(defined.of(definition(sql))).isNull();
     }
 
     @Test

@@ -330,8 +330,40 @@ class TransactionReaderTest {
                 new int[] {BinlogEvents.INTVAR, BinlogEvents.RAND, BinlogEvents.USER_VAR, EventType.BEGIN_LOAD_QUERY}) {
             assertThatThrownBy(() -> read(Events.event(type, 0, new byte[30])))
                     .isInstanceOfSatisfying(
-                            QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.STATEMENT_FORMAT));
+                            QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUPPORTED_EVENT));
         }
+    }
+
+    @Test
+    void aStatementThatChangesRowsIsOrderedOnlyToFail() throws Exception {
+        byte[] id = Events.event(BinlogEvents.INTVAR, 0, new byte[] {1, 42, 0, 0, 0, 0, 0, 0, 0});
+        read(gtid(11), Events.query("BEGIN"), id, Events.query("REPLACE INTO db.t SELECT 1"), Events.query("COMMIT"));
+        read(
+                gtid(12),
+                Events.query("BEGIN"),
+                Events.query("SAVEPOINT `x`"),
+                Events.query("DELETE FROM db.t"),
+                Events.query("ROLLBACK TO `x`"),
+                Events.query("UPDATE db.u SET a = 1"),
+                Events.query("COMMIT"));
+        List<WriteSet> written = written();
+        assertThat(written).hasSize(2).allSatisfy(w -> {
+            assertThat(w.isDefinition()).isTrue();
+            assertThat(w.keys().contains(Keys.NOT_REPEATABLE)).isTrue();
+            assertThat(w.keys().contains(Keys.EVERYTHING)).isTrue();
+            PayloadCheck.require(w);
+        });
+        DefinedTables defined = new DefinedTables(Map.of(), false, Set.of(), Set.of());
+        assertThat(defined.of(written.get(0))).containsExactly(new TableName("db", "t"));
+        assertThat(defined.of(written.get(1))).as("several statements").isNull();
+    }
+
+    @Test
+    void refusesStatementsThatChangeRowsUnderXa() throws Exception {
+        read(gtid(11), Events.query("XA START X'61',X'',1"));
+        assertThatThrownBy(() -> read(Events.query("DELETE FROM db.t")))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.STATEMENT_FORMAT));
     }
 
     @Test

@@ -58,7 +58,7 @@ public final class Keys {
     /**
      * Taken beside {@link #CASCADES} where nothing tells which tables foreign keys reached, or whether there were any:
      * the server had other foreign keys already when the transaction was read. Otherwise the keys of these tables are
-     * among the keys.
+     * among the keys. A transaction that the binlog has as several statements takes it, too: it may have changed any.
      */
     public static final long CASCADES_ANYWHERE = 8L;
 

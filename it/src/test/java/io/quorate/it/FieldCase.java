@@ -19,10 +19,12 @@ record FieldCase(String name, boolean isLong, boolean heals, List<Step> steps) {
     private static final Pattern HEADING = Pattern.compile("## (.+)");
     private static final Pattern SESSION = Pattern.compile("n([1-3])(?: (\\w+))?");
     private static final String LONG = " (long)";
+    /** Instead of an error's number: the connection is gone. */
+    static final int CUT = -1;
 
     /**
      * @param session {@code 1 a} is session a at n1; null for a wait until all nodes are level
-     * @param error what the statement fails with, 0 for nothing
+     * @param error what the statement fails with, 0 for nothing, {@link #CUT}
      * @param everywhere what the query gives on every node once they are level; null for any other statement
      */
     record Step(String session, String sql, int error, String everywhere) {
@@ -78,6 +80,8 @@ record FieldCase(String name, boolean isLong, boolean heals, List<Step> steps) {
                     steps.add(new Step(null, "", 0, null));
                 } else if (directive.equals("heals")) {
                     heals = true;
+                } else if (directive.equals("cut")) {
+                    error = CUT;
                 } else if (directive.startsWith("error ")) {
                     error = Integer.parseInt(directive.substring(6));
                 } else if (directive.startsWith("everywhere ")) {
