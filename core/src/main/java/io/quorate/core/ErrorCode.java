@@ -86,8 +86,8 @@ public enum ErrorCode {
             2011,
             Kind.DIFFERENCE,
             "the others don't have what it did. To number rows, make a new table with the column, copy the rows with"
-                    + " INSERT ... SELECT, and swap the names; leave binlog_format=ROW; in other cases write values instead of"
-                    + " functions; "
+                    + " INSERT ... SELECT, and swap the names; leave binlog_format=ROW; in other cases write values"
+                    + " instead of functions; "
                     + Text.COPY),
     GTID_TAGGED(
             2012,

@@ -164,8 +164,8 @@ public final class Standing {
     }
 
     /**
-     * Why commits of clients, or writesets to be applied, wait here; null when the latter are few and young, and no lock
-     * keeps them.
+     * Why commits of clients, or writesets to be applied, wait here; null when the latter are few and young, and no
+     * lock keeps them.
      */
     private String cause() {
         long waiting = queue();

@@ -294,7 +294,7 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
         }
     }
 
-    /** Ends the sessions of commits that wait though nobody captures them; their clients don't know what became of them. */
+    /** Ends the sessions of commits that wait though nobody captures them. Their clients don't know the outcome. */
     private void look() {
         Supplier<CaptureStats> stats = capture;
         try {

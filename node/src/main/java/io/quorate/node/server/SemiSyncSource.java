@@ -199,8 +199,8 @@ final class SemiSyncSource {
     }
 
     /**
-     * One other replica can't give OK without this capture. Of more it is known only now; from now on they can't either.
-     * Former connections of this capture may be there for a moment beside its present ones.
+     * One other replica can't give OK without this capture. Of more it is known only now; from now on they can't,
+     * either. Former connections of this capture may be there for a moment beside its present ones.
      */
     private String tooMany(Connection connection, int count) throws SQLException {
         long now = Math.max(0, status(connection, "clients") - OURS);
