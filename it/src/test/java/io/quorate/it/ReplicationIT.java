@@ -525,8 +525,19 @@ class ReplicationIT {
     /** Last, because the node is out of the cluster afterwards. */
     @Test
     @Order(9)
-    void refusesStatementFormatWithACodeAndLeavesTheOthersInPeace() throws Exception {
-        cluster.mysql(3).execute("SET SESSION binlog_format = STATEMENT", "INSERT INTO bank.c VALUES (2)");
+    void takesNoStatementsInsteadOfRowsAndLeavesTheOthersInPeace() throws Exception {
+        String byStatement = "SET SESSION binlog_format = STATEMENT";
+        cluster.mysql(3).execute(byStatement, "INSERT INTO bank.c VALUES (2)");
+        cluster.awaitQuery(3, "SELECT COUNT(*) FROM bank.c WHERE id = 2", "0");
+        cluster.awaitState(3, "SYNCED");
+        // No copy of the tables mends what is prepared.
+        cluster.mysql(3)
+                .execute(
+                        byStatement,
+                        "XA START 'by statement'",
+                        "INSERT INTO bank.c VALUES (2)",
+                        "XA END 'by statement'",
+                        "XA PREPARE 'by statement'");
         cluster.awaitState(3, "INCONSISTENT");
         assertThat(cluster.reason(3)).contains("QRT-2001").contains("binlog_format=ROW");
         cluster.awaitQuery(3, "SELECT @@read_only", "1");
