@@ -134,6 +134,10 @@ final class StatementParser {
 
     private Statement alter() {
         if (!tokens.take("TABLE")) {
+            if (DATABASES.contains(tokens.peek().upper()) && tokens.restHasAny(Set.of("READ"))) {
+                // READ ONLY refuses the applier's rows, too, so none that were written without it may come after it.
+                return Statement.of(Kind.DDL);
+            }
             // What it says about character sets counts for tables that are created after it.
             return objects(DATABASES.contains(tokens.peek().upper()));
         }

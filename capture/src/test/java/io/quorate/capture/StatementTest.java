@@ -61,6 +61,7 @@ class StatementTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "ALTER DATABASE d READ ONLY = 1",
                 "DROP DATABASE d",
                 "ALTER TABLE m UNION = (a, b)",
                 "CREATE TABLE t (a INT, CHECK (a LIKE '%'))",
