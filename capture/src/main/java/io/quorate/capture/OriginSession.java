@@ -32,9 +32,8 @@ record OriginSession(Map<CarriedSetting, String> values, boolean isAssumed) {
             throws SQLException {
         Map<CarriedSetting, String> values = read(
                 connection,
-                SchemaCatalog.LIMITED + "VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_by_thread"
-                        + " WHERE THREAD_ID = (SELECT THREAD_ID FROM performance_schema.threads"
-                        + " WHERE PROCESSLIST_ID = " + id + ") AND (SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE"
+                SchemaCatalog.LIMITED + "VARIABLE_NAME, VARIABLE_VALUE" + ofSession(id)
+                        + " AND (SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE"
                         + " FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Uptime') <= " + second
                         + " AND " + in(asked));
         if (values.size() == asked.size()) {
@@ -48,9 +47,7 @@ record OriginSession(Map<CarriedSetting, String> values, boolean isAssumed) {
         try (java.sql.Statement statement = connection.createStatement()) {
             statement.setQueryTimeout(TIMEOUT_SECONDS);
             try (ResultSet row = statement.executeQuery(
-                    SchemaCatalog.LIMITED + "VARIABLE_VALUE FROM performance_schema.variables_by_thread"
-                            + " WHERE THREAD_ID = (SELECT THREAD_ID FROM performance_schema.threads"
-                            + " WHERE PROCESSLIST_ID = " + id + ") AND VARIABLE_NAME = 'time_zone'")) {
+                    SchemaCatalog.LIMITED + "VARIABLE_VALUE" + ofSession(id) + " AND VARIABLE_NAME = 'time_zone'")) {
                 return row.next() ? row.getString(1) : null;
             }
         }
@@ -65,6 +62,11 @@ record OriginSession(Map<CarriedSetting, String> values, boolean isAssumed) {
                                 + "VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.global_variables WHERE "
                                 + in(asked)),
                 true);
+    }
+
+    private static String ofSession(long id) {
+        return " FROM performance_schema.variables_by_thread WHERE THREAD_ID ="
+                + " (SELECT THREAD_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = " + id + ")";
     }
 
     private static String in(Set<CarriedSetting> asked) {

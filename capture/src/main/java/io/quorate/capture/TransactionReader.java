@@ -270,7 +270,7 @@ final class TransactionReader {
                     define(statement, query, charset == null ? null : text, b, offset, length);
                 }
             }
-            case DML -> changesRows(statement, text, b, offset, length);
+            case DML -> changesRows(text, b, offset, length);
             case UNKNOWN ->
                 throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "the statement " + Statement.shorten(text));
         }
@@ -299,8 +299,7 @@ final class TransactionReader {
      * A statement that changes rows, of a session whose binlog_format isn't ROW. It may do something else on every
      * server, so the transaction fails in the order, and this server gets the tables that it names from another one.
      */
-    private void changesRows(Statement statement, String text, byte[] b, int offset, int length)
-            throws InterruptedException {
+    private void changesRows(String text, byte[] b, int offset, int length) throws InterruptedException {
         if (xid != null) {
             throw statementFormat("the statement " + Statement.shorten(text));
         }
@@ -321,7 +320,7 @@ final class TransactionReader {
         append(b, offset, length);
         definitions.addKeys(Statement.of(Statement.Kind.DML), true, keys);
         keys.add(Keys.NOT_REPEATABLE, KeyType.SHARED);
-        if (!alone || statement.tables() == null) {
+        if (!alone) {
             keys.add(Keys.CASCADES_ANYWHERE, KeyType.SHARED);
         }
         endUnlessOpen();
