@@ -11,7 +11,7 @@ public enum ErrorCode {
     SERVER_SETTINGS(
             1001,
             Kind.RETRYABLE,
-            "run the statements listed, restart mysqld where one says so, then start this node again"),
+            "run the statements listed, restart mysqld where one says so, and start this node again if it has ended"),
     SERVER_UNREACHABLE(
             1002,
             Kind.RETRYABLE,

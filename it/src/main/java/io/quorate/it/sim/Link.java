@@ -193,6 +193,9 @@ final class Link implements LinkCourse.Work, SessionCourse.Work {
         return false;
     }
 
+    @Override
+    public void restoreRest() {}
+
     /** Nobody else opens or closes it. */
     @Override
     public SessionCourse.Closed closed() {

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +28,10 @@ final class ClientWrites {
     private final SemiSyncSource semiSync;
 
     private final Duration commitTimeout;
+    /** Whether clients are put out for the moment in which the server is closed. */
+    private volatile boolean puttingOut;
+
+    private @Nullable String restored;
 
     ClientWrites(SemiSyncSource semiSync, Duration commitTimeout) {
         this.semiSync = semiSync;
@@ -43,6 +48,26 @@ final class ClientWrites {
         if (semiSync != null) {
             semiSync.enable(connection);
         }
+    }
+
+    /** Has commits wait again if somebody has changed that. Each change is told once. */
+    void keepHolding(Connection connection) throws SQLException {
+        String violation = semiSync == null ? null : semiSync.violation(connection);
+        if (violation != null) {
+            semiSync.restore(connection);
+            if (!violation.equals(restored)) {
+                log.warn("commits wait for their verdict again: {}", violation);
+            }
+        }
+        restored = violation;
+    }
+
+    boolean isPuttingOut() {
+        return puttingOut;
+    }
+
+    void puttingOut(boolean on) {
+        puttingOut = on;
     }
 
     /** Lets clients write. */
@@ -88,7 +113,7 @@ final class ClientWrites {
 
     private void closeAmongWaiting(Connection connection, boolean captured) throws SQLException {
         ClosingCourse course = new ClosingCourse(captured, commitTimeout.plus(GRACE), MonotonicClock.millis());
-        ClosingCourse.Server server = new ByConnection(connection);
+        ClosingCourse.Server server = new ByConnection(this, connection);
         boolean closed = false;
         while (!closed) {
             closed = course.step(server, MonotonicClock.millis());
@@ -121,9 +146,11 @@ final class ClientWrites {
     }
 
     private static final class ByConnection implements ClosingCourse.Server {
+        private final ClientWrites owner;
         private final Connection connection;
 
-        ByConnection(Connection connection) {
+        ByConnection(ClientWrites owner, Connection connection) {
+            this.owner = owner;
             this.connection = connection;
         }
 
@@ -181,7 +208,9 @@ final class ClientWrites {
                 Committing.endClients(connection);
                 return;
             }
+            owner.puttingOut(true);
             ServerAccess.set(connection, "offline_mode", on ? "ON" : "OFF");
+            owner.puttingOut(on);
         }
     }
 }

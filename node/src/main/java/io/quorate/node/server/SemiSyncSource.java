@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -217,10 +218,26 @@ final class SemiSyncSource {
         }
         boolean twice = now >= OURS && hadTooMany;
         hadTooMany = now >= OURS;
-        return twice
-                ? now + " other semi-sync replicas are connected, whose acknowledgements count as well as this node's;"
-                        + " stop them or set rpl_semi_sync_replica_enabled=OFF there"
-                : null;
+        return twice ? tooMany(now) : null;
+    }
+
+    private static String tooMany(long others) {
+        return others + " other semi-sync replicas are connected, whose acknowledgements count as well as this"
+                + " node's; stop them or set rpl_semi_sync_replica_enabled=OFF there";
+    }
+
+    /**
+     * What keeps the server from waiting for a capture alone that hasn't begun; null when nothing does. Only what other
+     * accounts read counts: the server may not know yet that former connections of this one's are gone.
+     */
+    @Nullable
+    String tooManyOthers(Connection connection) throws SQLException {
+        long reading = number(
+                connection,
+                "SELECT COUNT(*) FROM performance_schema.threads WHERE PROCESSLIST_COMMAND LIKE 'Binlog Dump%'"
+                        + " AND PROCESSLIST_USER <> SUBSTRING_INDEX(USER(), '@', 1)");
+        long now = Math.min(reading, status(connection, "clients"));
+        return now >= OURS ? tooMany(now) : null;
     }
 
     /** Sets everything again that somebody has changed: from now on no OK comes without this capture. */

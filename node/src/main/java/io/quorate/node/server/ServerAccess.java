@@ -213,6 +213,11 @@ public final class ServerAccess implements AutoCloseable {
         clientWrites.hold(connection);
     }
 
+    /** As above, at each look; says so if somebody has changed that. */
+    void keepHolding(Connection connection) throws SQLException {
+        clientWrites.keepHolding(connection);
+    }
+
     /**
      * Lets commits through that wait for a verdict which nobody is there to give, and closes the server ({@link
      * ClientWrites}). Only then does its position say all that it holds: what an applier had committed may be among
@@ -427,13 +432,18 @@ public final class ServerAccess implements AutoCloseable {
 
     /** Switches a global variable off if it is this account that has switched it on. */
     public static void turnOffAgain(Connection connection, String variable) throws SQLException {
-        String ours = ask(
-                connection,
-                "SELECT COUNT(*) FROM performance_schema.variables_info WHERE VARIABLE_NAME = '" + variable
-                        + "' AND VARIABLE_SOURCE = 'DYNAMIC' AND SET_USER = SUBSTRING_INDEX(USER(), '@', 1)");
-        if (ours.equals("1")) {
+        if (isOurs(connection, variable)) {
             set(connection, variable, "OFF");
         }
+    }
+
+    /** Whether it is this account that has set a global variable last. */
+    private static boolean isOurs(Connection connection, String variable) throws SQLException {
+        return ask(
+                        connection,
+                        "SELECT COUNT(*) FROM performance_schema.variables_info WHERE VARIABLE_NAME = '" + variable
+                                + "' AND VARIABLE_SOURCE = 'DYNAMIC' AND SET_USER = SUBSTRING_INDEX(USER(), '@', 1)")
+                .equals("1");
     }
 
     /** Notes that the mysqld of these connections is drained, or no more. */
@@ -444,6 +454,30 @@ public final class ServerAccess implements AutoCloseable {
     /** Whether the mysqld of a connection is drained. It is no more when it is started again. */
     public boolean isDrained(Connection connection) throws SQLException {
         return drained == started(connection);
+    }
+
+    /**
+     * Keeps a drained server offline. One that a service with this account has put offline, and that isn't getting a
+     * copy, counts as drained: that service was started again since it was drained, or killed while it put clients out.
+     */
+    void keepDrained(Connection connection) throws SQLException {
+        boolean offline = ask(connection, "SELECT @@GLOBAL.offline_mode").equals("1");
+        if (isDrained(connection)) {
+            if (!offline) {
+                set(connection, "offline_mode", "ON");
+                log.warn("somebody has set offline_mode=OFF on this server, which is drained: it is ON again; quorate"
+                        + " drain --end lets clients connect");
+            }
+        } else if (offline && isOurs(connection, "offline_mode")) {
+            if (clientWrites.isPuttingOut()) {
+                Drain.end(connection); // The connection broke before that.
+                clientWrites.puttingOut(false);
+            } else {
+                drained(connection, true);
+                log.warn("the server was drained before this service was started, and stays so; quorate drain --end"
+                        + " lets clients connect");
+            }
+        }
     }
 
     /** The same for a mysqld of which it is known when it was started. */

@@ -92,6 +92,12 @@ public final class ServerLink implements Server {
             ServerCheck.require(connection);
             boolean accounts = !copies.without().contains(NodeProperties.Sst.Part.ACCOUNTS);
             AccountAdvice.findings(connection, accounts).forEach(finding -> log.warn("{}", finding));
+            if (accounts) {
+                try (Connection own = access.connectAlone()) {
+                    AccountAdvice.notGrantable(own, ServerAccess.user(connection))
+                            .forEach(finding -> log.warn("{}", finding));
+                }
+            }
         } catch (SQLException e) {
             log.warn("{}", access.unreachable(e).getMessage());
         }

@@ -8,9 +8,11 @@ import io.quorate.applier.SharedOwnWrites;
 import io.quorate.applier.TailCourse;
 import io.quorate.capture.CaptureStats;
 import io.quorate.certification.OrderedStream;
+import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.OwnWrites;
+import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
 import io.quorate.node.config.NodeProperties;
@@ -127,6 +129,7 @@ public final class ServerSession implements AutoCloseable {
             requireSettings(connection);
             if (access.semiSync() != null) {
                 access.semiSync().install(connection);
+                requireNoOthers(connection);
             }
             executed = ServerAccess.executed(connection);
             identity = NodeIdentity.of(ports.properties, ports.incarnation, connection, executed);
@@ -163,6 +166,17 @@ public final class ServerSession implements AutoCloseable {
             access.readOnly(connection, true);
         }
         ServerCheck.require(connection);
+    }
+
+    /** Otherwise this session would be lost as soon as it is to open the server, and the next one as well. */
+    private void requireNoOthers(Connection connection) throws SQLException {
+        String others = access.semiSync().tooManyOthers(connection);
+        if (others != null) {
+            if (!ServerAccess.isReadOnly(connection)) {
+                access.readOnly(connection, true);
+            }
+            throw new QuorateException(ErrorCode.SERVER_SETTINGS, WaitCheck.TOO_EARLY + others);
+        }
     }
 
     /**
@@ -415,6 +429,14 @@ public final class ServerSession implements AutoCloseable {
             return by == null
                     ? SessionCourse.Closed.BY_NOBODY
                     : by.isEmpty() ? SessionCourse.Closed.BY_SERVICE : SessionCourse.Closed.BY_SOMEBODY;
+        }
+
+        @Override
+        public void restoreRest() throws SQLException {
+            access.keepDrained(connection);
+            if (course.isUp() && !course.isOpen()) {
+                access.keepHolding(connection); // An open server is closed first (check).
+            }
         }
 
         @Override

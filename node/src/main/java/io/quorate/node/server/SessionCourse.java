@@ -56,6 +56,9 @@ public final class SessionCourse {
         /** Asks the server who keeps clients from writing. */
         Closed closed() throws SQLException;
 
+        /** Has what else must be true of the server be so: drained, and in {@code after-sync} that commits wait. */
+        void restoreRest() throws SQLException;
+
         // What the server has lost.
 
         /** Goes on finding that out; where that stands then ({@link TailCourse#step}). */
@@ -164,6 +167,7 @@ public final class SessionCourse {
 
     /** What was done before may be undone by others, or be half done because a connection broke. */
     private void compare(Work work, long nowMillis) throws SQLException {
+        work.restoreRest();
         if (done == null) {
             return; // The server stays as it was found.
         }

@@ -10,6 +10,8 @@ import org.slf4j.LoggerFactory;
 final class WaitCheck {
     private static final Logger log = LoggerFactory.getLogger(WaitCheck.class);
 
+    static final String TOO_EARLY = "clients may get OK before the order has decided: ";
+
     /** Null in mode {@code async}. */
     private final SemiSyncSource semiSync;
 
@@ -32,7 +34,7 @@ final class WaitCheck {
         }
         String violation = semiSync.violation(connection);
         count(semiSync.passedBy(connection));
-        return violation == null ? null : "clients may get OK before the order has decided: " + violation;
+        return violation == null ? null : TOO_EARLY + violation;
     }
 
     /** As above, before the server is opened: whoever is connected then counts at once. */

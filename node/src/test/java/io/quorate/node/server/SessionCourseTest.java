@@ -242,6 +242,9 @@ class SessionCourseTest {
         }
 
         @Override
+        public void restoreRest() {}
+
+        @Override
         public SessionCourse.Closed closed() {
             return closed;
         }
