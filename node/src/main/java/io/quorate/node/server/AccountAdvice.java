@@ -2,6 +2,7 @@
 package io.quorate.node.server;
 
 import io.quorate.node.server.ServerCheck.Finding;
+import io.quorate.sst.stream.CatalogRestore;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -110,6 +111,30 @@ final class AccountAdvice {
                     "RENAME USER " + name + "@'%' TO " + name
                             + "@'127.0.0.1'; -- or the address of the service's host"));
         }
+        return findings;
+    }
+
+    /**
+     * What accounts of this server have that the service's may not grant. With the same account for the service, no
+     * other server takes such a GRANT, or a copy by stream.
+     *
+     * @param connection for this only
+     * @param user the name of the service's account
+     */
+    static List<Finding> notGrantable(Connection connection, String user) throws SQLException {
+        List<Finding> findings = new ArrayList<>();
+        String service = ServerAccess.account(connection);
+        int at = service.lastIndexOf('@');
+        CatalogRestore.notGrantable(connection, user).forEach((account, lacking) -> {
+            String rights = String.join(", ", lacking);
+            findings.add(new Finding(
+                    "account " + account + " has " + rights + ", which the service's account may not grant: no server"
+                            + " whose service has the same account takes a copy of this one (QRT-7001), or such a GRANT"
+                            + " of another node (QRT-1006)",
+                    "GRANT " + rights + " ON *.* TO '" + service.substring(0, at) + "'@'" + service.substring(at + 1)
+                            + "' WITH GRANT OPTION; on each server, or REVOKE " + rights + " ON *.* FROM " + account
+                            + ";"));
+        });
         return findings;
     }
 

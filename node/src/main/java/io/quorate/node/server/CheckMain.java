@@ -73,6 +73,7 @@ public final class CheckMain {
             advice.addAll(VersionAdvice.findings(connection));
             advice.addAll(ServerCheck.adviceOnNumbers(connection));
             advice.addAll(SchemaAdvice.findings(connection));
+            advice.addAll(AccountAdvice.notGrantable(connection, user));
             if (asJson) {
                 out.println(json(wrong, advice));
             } else {

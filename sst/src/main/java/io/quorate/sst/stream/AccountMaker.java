@@ -73,31 +73,46 @@ final class AccountMaker {
 
     /** Only global privileges are compared: of others, those on everything are enough. */
     void requireRights() throws SQLException {
+        Map<String, Account> here = here();
+        Map<Account, List<String>> lacking = lacking(here);
+        for (Map.Entry<Account, List<String>> each : lacking.entrySet()) {
+            String account = each.getKey().name();
+            String rights = String.join(", ", each.getValue());
+            throw Session.refused("account " + account + " of the donor has " + rights
+                    + ", which the service's account may not grant here: GRANT " + rights + " ON *.* TO " + me()
+                    + " WITH GRANT OPTION; on this server, or REVOKE " + rights + " ON *.* FROM " + account
+                    + "; on one that is SYNCED");
+        }
+    }
+
+    /** By account, what the service's account may not grant although the account is to have it and lacks it here. */
+    Map<Account, List<String>> lacking(Map<String, Account> here) throws SQLException {
+        Map<Account, List<String>> lacking = new LinkedHashMap<>();
         if (!session.one("SELECT CURRENT_ROLE()").equals("NONE")) {
-            return; // What roles may grant, only the server knows.
+            return lacking; // What roles may grant, only the server knows.
         }
         Set<String> mine = new TreeSet<>();
         session.rows(GRANTABLE).forEach(row -> mine.add(row.get(0)));
-        Map<String, Account> here = here();
         for (Account account : wanted) {
             Account before = here.get(account.name());
             List<String> has = before == null ? List.of() : before.grants();
-            List<String> lacking = account.grants().stream()
+            List<String> rights = account.grants().stream()
                     .filter(grant -> !has.contains(grant))
                     .flatMap(grant -> KnownRights.global(grant).stream())
                     .filter(right -> !right.equals("USAGE") && !mine.contains(right))
                     .toList();
-            if (!lacking.isEmpty() && !keeps(account)) {
-                String rights = String.join(", ", lacking);
-                String me = session.one("SELECT CURRENT_USER()");
-                int at = me.lastIndexOf('@');
-                throw Session.refused("account " + account.name() + " of the donor has " + rights
-                        + ", which the service's account may not grant here: GRANT " + rights + " ON *.* TO "
-                        + Session.account(me.substring(0, at), me.substring(at + 1))
-                        + " WITH GRANT OPTION; on this server, or REVOKE " + rights + " ON *.* FROM " + account.name()
-                        + "; on one that is SYNCED");
+            if (!rights.isEmpty() && !keeps(account)) {
+                lacking.put(account, rights);
             }
         }
+        return lacking;
+    }
+
+    /** The service's account. */
+    String me() throws SQLException {
+        String me = session.one("SELECT CURRENT_USER()");
+        int at = me.lastIndexOf('@');
+        return Session.account(me.substring(0, at), me.substring(at + 1));
     }
 
     private Map<String, Account> here() throws SQLException {

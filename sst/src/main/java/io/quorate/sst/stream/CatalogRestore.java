@@ -10,8 +10,10 @@ import io.quorate.sst.stream.Catalog.Table;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -199,6 +201,22 @@ public final class CatalogRestore {
             try (Session session = Session.ofJoiner(joiner)) {
                 new AccountMaker(session, catalog.accounts(), keepUser).requireRights();
             }
+        }
+    }
+
+    /**
+     * By account of a server, the rights on everything that the service's account could not grant on another server
+     * where it has what it has on this one. Without the account that a server has from its beginning. The connection is
+     * for this only.
+     */
+    public static Map<String, List<String>> notGrantable(Connection server, String service) throws SQLException {
+        try (Session session = Session.ofDonor(server)) {
+            Map<String, List<String>> rights = new LinkedHashMap<>();
+            new AccountMaker(session, AccountReader.read(session), service)
+                    .lacking(Map.of())
+                    .forEach((account, lacking) -> rights.put(account.name(), lacking));
+            rights.remove("'root'@'localhost'");
+            return rights;
         }
     }
 

@@ -142,6 +142,11 @@ class CatalogIT {
     void rightsThatTheServiceMayNotGrantAreNamedBeforeAnythingIsCopied() throws Exception {
         donor.execute("CREATE USER stopper@'%'", "GRANT SHUTDOWN, SELECT, FILE ON *.* TO stopper@'%'");
         Catalog catalog = read(Omitted.NOTHING);
+        try (Connection connection = connect(donor)) {
+            assertThat(CatalogRestore.notGrantable(connection, USER))
+                    .containsEntry("'stopper'@'%'", List.of("SHUTDOWN", "FILE"))
+                    .doesNotContainKey("'root'@'localhost'");
+        }
         donor.execute("DROP USER stopper@'%'");
         try (Connection connection = connect(joiner)) {
             assertThatThrownBy(() -> new CatalogRestore(catalog).requireRights(connection, USER))
