@@ -28,6 +28,7 @@ import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
 import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.util.ExitUtils;
@@ -80,6 +81,7 @@ public final class RatisTotalOrder implements TotalOrder {
     private final MemberChanges changes;
     private volatile List<TransportSettings.Peer> known;
     private volatile boolean left;
+    private volatile @Nullable TermIndex lastKnown;
     private final AtomicReference<QuorateException> failure = new AtomicReference<>();
     private final AtomicReference<Thread> closing = new AtomicReference<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -230,7 +232,7 @@ public final class RatisTotalOrder implements TotalOrder {
 
     /** The last entry of this node's log, whether a majority has confirmed it or not. */
     public LogPosition logEnd() {
-        var last = division.getRaftLog().getLastEntryTermIndex();
+        TermIndex last = lastEntry();
         LogPosition applied = new LogPosition(
                 machine.getLastAppliedTermIndex().getTerm(),
                 machine.getLastAppliedTermIndex().getIndex());
@@ -239,10 +241,21 @@ public final class RatisTotalOrder implements TotalOrder {
                 : new LogPosition(last.getTerm(), last.getIndex());
     }
 
+    /** A log that is being closed answers no more; whoever asks has the order from before that. */
+    private @Nullable TermIndex lastEntry() {
+        try {
+            TermIndex last = division.getRaftLog().getLastEntryTermIndex();
+            lastKnown = last;
+            return last;
+        } catch (IllegalStateException e) {
+            return lastKnown;
+        }
+    }
+
     /** Counters and gauges; cheap enough for a scrape, but not for every entry. */
     public TransportStats stats() {
         RaftLog raft = division.getRaftLog();
-        var last = raft.getLastEntryTermIndex();
+        TermIndex last = lastEntry();
         return new TransportStats(
                 submitter.submittedEntries(),
                 submitter.submittedBytes(),

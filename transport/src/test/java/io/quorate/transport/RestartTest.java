@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -105,6 +108,22 @@ class RestartTest {
             }
             next.get(3, TimeUnit.MINUTES).close();
             close.join();
+        }
+    }
+
+    /** Others ask while it is being closed: reports to other nodes, pages, metrics. */
+    @Test
+    void answersWhatItIsAskedAlsoWhenItIsClosed() throws Exception {
+        try (Nodes nodes = oneWithManySegments()) {
+            RatisTotalOrder order = nodes.node("n1");
+            LogPosition end = order.logEnd();
+            nodes.stop("n1");
+            assertThat(order.logEnd()).isEqualTo(end);
+            for (Method each : RatisTotalOrder.class.getDeclaredMethods()) {
+                if (Modifier.isPublic(each.getModifiers()) && each.getParameterCount() == 0) {
+                    each.invoke(order);
+                }
+            }
         }
     }
 
