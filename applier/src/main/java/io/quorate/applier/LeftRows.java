@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,8 +53,18 @@ final class LeftRows {
         this.mask = mask;
     }
 
-    /** A row to check: where it is, and the predicate that it is as it was left. */
-    private record Left(TableMap map, String where, String same, Map<String, String> values) {}
+    /**
+     * A row to check: where it is, and the predicate that it is as it was left.
+     *
+     * @param event where the event with it is
+     * @param index its place in that event
+     */
+    record Left(TableMap map, String where, String same, Map<String, String> values, int event, int index) {}
+
+    /** Which columns of a table are compared; null for none, and for a table that isn't. */
+    interface Columns {
+        List<Integer> of(TableMap map);
+    }
 
     /**
      * Locks and compares the rows.
@@ -65,14 +76,48 @@ final class LeftRows {
         Set<String> seen = new HashSet<>();
         Batch batch = new Batch();
         for (WriteSet loser : losers) {
-            rows(loser, seen, batch);
+            rows(loser.payload(), LeftRows::all, seen, batch);
+            if (!batch.odd.isEmpty()) {
+                break;
+            }
         }
         batch.compare();
+        if (!batch.odd.isEmpty()) {
+            Left left = batch.odd.get(0);
+            throw new SQLException(
+                    "somebody wrote without the binlog: " + left.map.schema + "." + left.map.table + " was left with "
+                            + masked(left.map, left.values) + " and holds " + present(left),
+                    "HY000",
+                    ROW_NOT_FOUND);
+        }
+    }
+
+    private static List<Integer> all(TableMap map) {
+        return IntStream.range(0, map.columns()).boxed().toList();
+    }
+
+    /** The rows that don't hold in some columns what the events have left in them. */
+    List<Left> odd(Payload events, Columns columns) throws SQLException {
+        Batch batch = new Batch();
+        rows(events, columns, new HashSet<>(), batch);
+        batch.compare();
+        return batch.odd;
+    }
+
+    /** Those of some rows that still don't hold what they were left with. */
+    List<Left> stillOdd(List<Left> rows) throws SQLException {
+        Batch batch = new Batch();
+        for (Left row : rows) {
+            batch.add(row);
+        }
+        batch.compare();
+        return batch.odd;
     }
 
     /** Rows that are compared with one query. */
     private final class Batch {
         private final List<Left> rows = new ArrayList<>();
+        private final List<Left> odd = new ArrayList<>();
         private int characters;
 
         void add(Left left) throws SQLException {
@@ -84,31 +129,33 @@ final class LeftRows {
         }
 
         void compare() throws SQLException {
-            LeftRows.this.compare(rows);
+            odd.addAll(LeftRows.this.compare(rows));
             rows.clear();
             characters = 0;
         }
     }
 
     /**
-     * The rows that a writeset was the last to write, as it left them; event by event, the last one first, because the
+     * The rows that events were the last to write, as they left them; event by event, the last one first, because the
      * whole of it may be large.
      */
-    private void rows(WriteSet w, Set<String> seen, Batch batch) throws SQLException {
+    private void rows(Payload events, Columns columns, Set<String> seen, Batch batch) throws SQLException {
         Map<Long, TableMap> maps = new HashMap<>();
         List<Integer> places = new ArrayList<>();
-        Payload.Events event = w.payload().events();
+        Payload.Events event = events.events();
         while (event.next()) {
             if (event.type() == BinlogEvents.TABLE_MAP) {
-                maps.put(event.tableId(), TableMap.read(event));
-            } else if (event.isRows() && isComparable(maps.get(event.tableId()))) {
+                TableMap map = TableMap.read(event);
+                maps.put(event.tableId(), columns.of(map) != null && isComparable(map) ? map : null);
+            } else if (event.isRows() && maps.get(event.tableId()) != null) {
                 places.add(event.position());
             }
         }
         for (int i = places.size() - 1; i >= 0; i--) {
             event.go(places.get(i));
             Map<String, Left> rows = new LinkedHashMap<>();
-            addRows(new RowsEvent(maps.get(event.tableId()), event.bytes(), event.offset()), rows);
+            TableMap map = maps.get(event.tableId());
+            addRows(new RowsEvent(map, event.bytes(), event.offset()), places.get(i), columns.of(map), rows);
             for (Map.Entry<String, Left> row : rows.entrySet()) {
                 if (seen.add(row.getKey()) && row.getValue() != null) {
                     batch.add(row.getValue());
@@ -120,8 +167,8 @@ final class LeftRows {
     /**
      * A later change of a row in the same event replaces an earlier one; a deleted row has nothing to compare.
      */
-    private void addRows(RowsEvent rows, Map<String, Left> into) throws SQLException {
-        while (rows.next()) {
+    private void addRows(RowsEvent rows, int event, List<Integer> columns, Map<String, Left> into) throws SQLException {
+        for (int index = 0; rows.next(); index++) {
             if (rows.hasBefore()) {
                 into.put(place(rows, rows.before()), null);
             }
@@ -131,7 +178,7 @@ final class LeftRows {
                     // A column of the key that the update did not change may be missing in the after image.
                     key = rows.after().length(column) == RowImage.ABSENT ? rows.before() : key;
                 }
-                into.put(place(rows, key), left(rows, key));
+                into.put(place(rows, key), left(rows, key, columns, event, index));
             }
         }
     }
@@ -148,11 +195,11 @@ final class LeftRows {
         return String.join(" AND ", parts);
     }
 
-    private Left left(RowsEvent rows, RowImage key) throws SQLException {
+    private Left left(RowsEvent rows, RowImage key, List<Integer> columns, int event, int index) throws SQLException {
         TableMap map = rows.map();
         List<String> same = new ArrayList<>();
         Map<String, String> values = new LinkedHashMap<>();
-        for (int i = 0; i < map.columns(); i++) {
+        for (int i : columns) {
             int length = rows.after().length(i);
             if (length == RowImage.ABSENT) {
                 continue;
@@ -166,7 +213,8 @@ final class LeftRows {
                 same.add(predicate);
             }
         }
-        return new Left(map, where(rows, key), same.isEmpty() ? "1" : String.join(" AND ", same), values);
+        String whole = same.isEmpty() ? "1" : String.join(" AND ", same);
+        return new Left(map, where(rows, key), whole, values, event, index);
     }
 
     private boolean isComparable(TableMap map) {
@@ -181,7 +229,8 @@ final class LeftRows {
         }
         if (!comparable && map.primaryKey.length > 0 && told.add(name(map))) {
             log.info(
-                    "rows of {}.{} are undone without being compared first: its primary key is of an unusual type",
+                    "rows of {}.{} can't be compared before they are undone, nor what is computed of them: its primary"
+                            + " key is of an unusual type",
                     map.schema,
                     map.table);
         }
@@ -265,9 +314,11 @@ final class LeftRows {
         return known;
     }
 
-    private void compare(List<Left> batch) throws SQLException {
+    /** Locks rows, and returns those that aren't as they were left. */
+    private List<Left> compare(List<Left> batch) throws SQLException {
+        List<Left> odd = new ArrayList<>(batch);
         if (batch.isEmpty()) {
-            return;
+            return odd;
         }
         List<String> selects = new ArrayList<>();
         for (int i = 0; i < batch.size(); i++) {
@@ -275,23 +326,15 @@ final class LeftRows {
             selects.add("(SELECT " + i + ", (" + left.same + ") FROM " + name(left.map) + " WHERE " + left.where
                     + " FOR UPDATE)");
         }
-        boolean[] same = new boolean[batch.size()];
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(String.join(" UNION ALL ", selects))) {
             while (row.next()) {
-                same[row.getInt(1)] = row.getBoolean(2);
+                if (row.getBoolean(2)) {
+                    odd.remove(batch.get(row.getInt(1)));
+                }
             }
         }
-        for (int i = 0; i < same.length; i++) {
-            if (!same[i]) {
-                Left left = batch.get(i);
-                throw new SQLException(
-                        "somebody wrote without the binlog: " + left.map.schema + "." + left.map.table
-                                + " was left with " + masked(left.map, left.values) + " and holds " + present(left),
-                        "HY000",
-                        ROW_NOT_FOUND);
-            }
-        }
+        return odd;
     }
 
     private String present(Left left) throws SQLException {
@@ -317,7 +360,7 @@ final class LeftRows {
         return values;
     }
 
-    private static String name(TableMap map) {
+    static String name(TableMap map) {
         return quoted(map.schema) + "." + quoted(map.table);
     }
 

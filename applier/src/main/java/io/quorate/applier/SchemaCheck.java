@@ -6,6 +6,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import io.quorate.core.binlog.ColumnType;
+import io.quorate.core.binlog.ExpressionSettings;
 import io.quorate.core.binlog.TableMap;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -13,11 +14,14 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,19 +47,22 @@ final class SchemaCheck implements TableMaps.Check {
     }
 
     /** A column of this server's table. */
-    private record Local(String name, String type, int collation, boolean constantDefault) {
+    private record Local(
+            String name, String type, int collation, boolean constantDefault, String generated, boolean stored) {
         boolean unsigned() {
             return type.contains(" unsigned");
         }
     }
 
     @Override
-    public void check(byte[] tableMapEvent) throws SQLException {
+    public TableMaps.Computed check(byte[] tableMapEvent) throws SQLException {
         TableMap origin = TableMap.read(tableMapEvent, 0, tableMapEvent.length);
-        auxiliary.run(connection -> compare(connection, origin));
+        AtomicReference<TableMaps.Computed> computed = new AtomicReference<>();
+        auxiliary.run(connection -> computed.set(computed(connection, origin, compare(connection, origin))));
+        return computed.get();
     }
 
-    private void compare(Connection connection, TableMap origin) throws SQLException {
+    private List<Local> compare(Connection connection, TableMap origin) throws SQLException {
         List<Local> here = columns(connection, origin);
         String table = origin.schema + "." + origin.table;
         if (here.isEmpty()) {
@@ -83,6 +90,59 @@ final class SchemaCheck implements TableMaps.Check {
                         in(origin));
             }
         }
+        return here;
+    }
+
+    /** What depends on settings; null when nothing does. */
+    private static TableMaps.Computed computed(Connection connection, TableMap origin, List<Local> here)
+            throws SQLException {
+        Set<String> plain = new HashSet<>();
+        List<String> expressions = new ArrayList<>();
+        List<Integer> stored = new ArrayList<>();
+        // Whatever a generated column is made of comes before it, or isn't generated.
+        for (int pass = 0; pass < 2; pass++) {
+            for (int i = 0; i < origin.columns(); i++) {
+                Local column = here.get(i);
+                if (column.generated().isEmpty() == (pass > 0)) {
+                    continue;
+                }
+                if (!ExpressionSettings.isIndependent(column.generated(), plain::contains)) {
+                    expressions.add(column.generated());
+                    if (column.stored()) {
+                        stored.add(i);
+                    }
+                } else if (ColumnType.isPlain(origin.types[i])) {
+                    plain.add(column.name().toLowerCase(Locale.ROOT));
+                }
+            }
+        }
+        for (String text : indexesAndChecks(connection, origin)) {
+            if (!ExpressionSettings.isIndependent(text, plain::contains)) {
+                expressions.add(text);
+            }
+        }
+        boolean timestamps = IntStream.of(origin.types).anyMatch(ColumnType::isTimestamp);
+        return expressions.isEmpty()
+                ? null
+                : new TableMaps.Computed(stored, ExpressionSettings.of(expressions, timestamps));
+    }
+
+    private static List<String> indexesAndChecks(Connection connection, TableMap origin) throws SQLException {
+        String table = " WHERE TABLE_SCHEMA = CONVERT(%s USING utf8mb3) AND TABLE_NAME = CONVERT(%s USING utf8mb3)"
+                .formatted(hex(origin.schema), hex(origin.table));
+        List<String> texts = new ArrayList<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(
+                        "SELECT HEX(CONVERT(EXPRESSION USING utf8mb4)) FROM information_schema.STATISTICS" + table
+                                + " AND EXPRESSION IS NOT NULL UNION ALL"
+                                + " SELECT HEX(CONVERT(CHECK_CLAUSE USING utf8mb4))"
+                                + " FROM information_schema.TABLE_CONSTRAINTS JOIN information_schema.CHECK_CONSTRAINTS"
+                                + " USING (CONSTRAINT_SCHEMA, CONSTRAINT_NAME)" + table + " AND ENFORCED = 'YES'")) {
+            while (row.next()) {
+                texts.add(unhex(row.getString(1)));
+            }
+        }
+        return texts;
     }
 
     private static QuorateException other(String table, TableMap origin, List<Local> here, String more) {
@@ -147,7 +207,8 @@ final class SchemaCheck implements TableMaps.Check {
     private static List<Local> columns(Connection connection, TableMap origin) throws SQLException {
         String sql = """
                 SELECT HEX(CONVERT(c.COLUMN_NAME USING utf8mb4)), HEX(CONVERT(c.COLUMN_TYPE USING utf8mb4)),
-                  COALESCE(k.ID, %d), c.EXTRA = '' AND (c.COLUMN_DEFAULT IS NOT NULL OR c.IS_NULLABLE = 'YES')
+                  COALESCE(k.ID, %d), c.EXTRA = '' AND (c.COLUMN_DEFAULT IS NOT NULL OR c.IS_NULLABLE = 'YES'),
+                  HEX(CONVERT(c.GENERATION_EXPRESSION USING utf8mb4)), c.EXTRA LIKE '%%STORED GENERATED%%'
                 FROM information_schema.COLUMNS c
                 LEFT JOIN information_schema.COLLATIONS k ON k.COLLATION_NAME = c.COLLATION_NAME
                 WHERE c.TABLE_SCHEMA = CONVERT(%s USING utf8mb3) AND c.TABLE_NAME = CONVERT(%s USING utf8mb3)
@@ -156,8 +217,13 @@ final class SchemaCheck implements TableMaps.Check {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
             while (row.next()) {
-                columns.add(
-                        new Local(unhex(row.getString(1)), unhex(row.getString(2)), row.getInt(3), row.getBoolean(4)));
+                columns.add(new Local(
+                        unhex(row.getString(1)),
+                        unhex(row.getString(2)),
+                        row.getInt(3),
+                        row.getBoolean(4),
+                        unhex(row.getString(5)),
+                        row.getBoolean(6)));
             }
         }
         return columns;

@@ -43,6 +43,8 @@ final class Session implements AutoCloseable {
     private final long id;
     private byte[] text = new byte[64 << 10];
 
+    private final ComputedRows computedRows;
+
     /** Under which rows are computed; null for the server's. */
     private RowSettings settings;
 
@@ -50,6 +52,7 @@ final class Session implements AutoCloseable {
         this.connection = connection;
         this.statement = statement;
         this.id = id;
+        this.computedRows = new ComputedRows(this);
     }
 
     /** Opens and primes a connection for events of any size; transactions begin implicitly. */
@@ -109,6 +112,10 @@ final class Session implements AutoCloseable {
         if (events == null) {
             return false;
         }
+        if (!statements.computed().isEmpty()) {
+            computedRows.apply(events, statements);
+            return true;
+        }
         settings(statements.settings());
         if (encodedLength(events) <= KEEP_BYTES) {
             binlog(events);
@@ -118,6 +125,16 @@ final class Session implements AutoCloseable {
             send(packet);
         }
         return true;
+    }
+
+    /** Has the server execute events under these settings; null for any. */
+    void binlog(byte[] events, RowSettings wanted) throws SQLException {
+        settings(wanted);
+        if (encodedLength(events) <= KEEP_BYTES) {
+            binlog(events);
+        } else {
+            send(packet(events));
+        }
     }
 
     /** Has rows computed as they were under these settings; null for any. */
@@ -203,6 +220,14 @@ final class Session implements AutoCloseable {
     /** The highest number of this server's own GTIDs that was executed or is being committed. */
     long lastGtid(UUID server) throws SQLException {
         return GtidSets.givenOut(statement).last(server);
+    }
+
+    /** How many tables the server has opened for this session, rather than give it one that was open. */
+    long tablesOpened() throws SQLException {
+        try (ResultSet row = statement.executeQuery("SHOW SESSION STATUS LIKE 'Table_open_cache_misses'")) {
+            row.next();
+            return row.getLong(2);
+        }
     }
 
     /** Whether clients can't write to the server. */

@@ -9,8 +9,10 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.binlog.RowSettings;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -71,6 +73,9 @@ final class Statements {
     /** Whether the BINLOG has rows beside the position's. */
     private boolean hasRows;
 
+    /** Tables of the BINLOG of which the server computes something by the session's settings, by id. */
+    private final Map<Long, TableMaps.Computed> computed = new HashMap<>();
+
     /** @param bytesMax of the events of one BINLOG; only a single larger event exceeds it */
     Statements(TableMaps tableMaps, int bytesMax) {
         this.tableMaps = tableMaps;
@@ -105,6 +110,7 @@ final class Statements {
     byte[] next() throws SQLException {
         out.clear();
         hasRows = false;
+        computed.clear();
         beginStatement();
         if (position != null) {
             mapPosition = true;
@@ -146,6 +152,16 @@ final class Statements {
     /** Under which the events of this BINLOG are to be applied; null when it makes no difference. */
     RowSettings settings() {
         return settings;
+    }
+
+    /** Tables of this BINLOG of which the server computes something by the session's settings, by id. */
+    Map<Long, TableMaps.Computed> computed() {
+        return computed;
+    }
+
+    /** Whether the group is a single writeset. */
+    boolean isOfOne() {
+        return writeSets.size() == 1;
     }
 
     private void goOn() {
@@ -225,6 +241,9 @@ final class Statements {
         }
         checkFlags = flags;
         hasRows = true;
+        if (map.computed() != null && !single) {
+            computed.put(map.id(), map.computed());
+        }
         if (!map.mapped(statement)) {
             maps.append(map.event(), 0, map.event().length);
         }

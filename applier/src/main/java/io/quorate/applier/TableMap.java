@@ -7,11 +7,13 @@ import io.quorate.core.BinlogEvents;
 final class TableMap {
     private final byte[] event;
     private final long id;
+    private final TableMaps.Computed computed;
     private int statement = -1;
 
-    TableMap(byte[] event, long id) {
+    TableMap(byte[] event, long id, TableMaps.Computed computed) {
         this.event = event;
         this.id = id;
+        this.computed = computed;
         BinlogEvents.tableId(event, 0, id);
     }
 
@@ -21,6 +23,11 @@ final class TableMap {
 
     long id() {
         return id;
+    }
+
+    /** What the server computes of its rows by settings of the session; null for nothing. */
+    TableMaps.Computed computed() {
+        return computed;
     }
 
     /** Whether it was already mapped in this statement; afterwards it is. */

@@ -2,10 +2,12 @@
 package io.quorate.applier;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.binlog.ExpressionSettings;
 import java.nio.ByteBuffer;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -19,9 +21,20 @@ final class TableMaps {
 
     /** Compares a TABLE_MAP with the table of this server. */
     interface Check {
-        /** @throws io.quorate.core.QuorateException when the definitions differ */
-        void check(byte[] tableMapEvent) throws SQLException;
+        /**
+         * @return what the server computes of its rows by settings of the session; null for nothing
+         * @throws io.quorate.core.QuorateException when the definitions differ
+         */
+        Computed check(byte[] tableMapEvent) throws SQLException;
     }
+
+    /**
+     * What a server computes of a table's rows, and may compute otherwise in another session.
+     *
+     * @param stored indexes of its stored generated columns, in order
+     * @param settings that may decide
+     */
+    record Computed(List<Integer> stored, ExpressionSettings settings) {}
 
     private final Check check;
     private final Map<ByteBuffer, TableMap> held = new HashMap<>();
@@ -44,8 +57,7 @@ final class TableMaps {
             }
             byte[] event = new byte[length];
             System.arraycopy(payload, offset, event, 0, length);
-            check.check(event);
-            map = new TableMap(event, nextId++);
+            map = new TableMap(event, nextId++, check.check(event));
             held.put(ByteBuffer.wrap(event, ID_END, length - ID_END), map);
         }
         last = map;

@@ -263,7 +263,8 @@ final class Worker implements Runnable {
     private Statements separateStatements(boolean existing) {
         return existing
                 ? Statements.single(new TableMaps(context.check()))
-                : new Statements(new TableMaps(event -> {}), context.settings().groupBytesMax());
+                : new Statements(
+                        new TableMaps(event -> null), context.settings().groupBytesMax());
     }
 
     private void done(Group group, boolean positionSaved) {

@@ -131,6 +131,83 @@ class ApplierIT extends OriginAndServer {
         }
     }
 
+    /**
+     * The settings that come with rows needn't be those by which their origin has computed them. What it has stored is
+     * in the images.
+     */
+    @Test
+    void rowsHoldWhatTheirOriginHasStored() throws Exception {
+        replica.start(Replica.SETTINGS);
+        origin.execute(
+                "USE " + schema,
+                "CREATE TABLE named (id INT PRIMARY KEY, n INT, d DATETIME, j JSON, m VARCHAR(20) AS (MONTHNAME(d))"
+                        + " STORED, l VARCHAR(20) AS (LOWER(m)) STORED, x VARCHAR(30) AS (CONCAT(m, id / 7)) STORED)",
+                "CREATE TABLE bound (id INT PRIMARY KEY, d DATETIME, m VARCHAR(20) AS (MONTHNAME(d)) STORED, KEY (m))",
+                "CREATE TABLE zoned (id INT PRIMARY KEY, n INT, ts TIMESTAMP, h INT AS (HOUR(ts)) STORED)",
+                "CREATE TABLE kept (id VARCHAR(9) PRIMARY KEY, n INT, ts TIMESTAMP, d DATE AS (DATE(ts)) STORED,"
+                        + " h INT AS (HOUR(ts)) STORED, UNIQUE (d))",
+                "CREATE TABLE checked (id INT PRIMARY KEY, ts TIMESTAMP, CHECK (HOUR(ts) < 7))",
+                "CREATE TABLE plain (id INT PRIMARY KEY, j JSON, v INT AS (j->'$.v') STORED)");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        // The table is opened here by whoever reads it.
+        for (String locale : List.of("fr_FR", "it_IT", "ru_RU")) {
+            server.execute("SET lc_time_names = '" + locale + "'", "SELECT * FROM " + schema + ".bound");
+        }
+        origin.execute(
+                "USE " + schema,
+                "SET lc_time_names = 'de_DE', div_precision_increment = 9",
+                "SELECT * FROM named",
+                "SELECT * FROM bound",
+                "SET lc_time_names = 'en_US', div_precision_increment = 2",
+                "INSERT INTO named (id, d) VALUES (1, '2026-03-15 01:30:00'), (2, NULL), (3, '2026-05-15 00:00:00')",
+                "INSERT INTO bound (id, d) VALUES (1, '2026-03-15 01:30:00')",
+                "SET binlog_row_image = 'MINIMAL'",
+                "UPDATE named SET d = '2026-12-01', j = '{\"a\": \"0123456789\"}' WHERE id = 3",
+                "UPDATE named SET n = 1",
+                "SET binlog_row_image = 'FULL', binlog_row_value_options = 'PARTIAL_JSON'",
+                "UPDATE named SET j = JSON_SET(j, '$.a', '1'), d = '2026-10-01' WHERE id = 3",
+                "INSERT INTO plain (id, j) VALUES (1, '{\"v\": 4}')");
+        origin.execute(
+                "USE " + schema,
+                "SET time_zone = '+05:00'",
+                "BEGIN",
+                "INSERT INTO zoned (id, ts) VALUES (1, '2026-03-15 01:30:00')",
+                "SET time_zone = '-03:30'",
+                "INSERT INTO zoned (id, ts) VALUES (2, '2026-03-15 01:30:00')",
+                "INSERT INTO kept (id, ts) VALUES ('a', '2026-03-15 01:30:00'), ('b', '2026-03-14 03:30:00')",
+                "INSERT INTO checked VALUES (1, '2026-03-15 01:30:00')",
+                "COMMIT",
+                "SET time_zone = '+09:00'",
+                "UPDATE zoned SET n = 1",
+                "UPDATE kept SET n = 1",
+                "UPDATE kept SET id = 'c' WHERE id = 'b'");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        assertThat(server.queryOne("SELECT GROUP_CONCAT(x ORDER BY id) FROM " + schema + ".named"))
+                .isEqualTo(origin.queryOne("SELECT GROUP_CONCAT(x ORDER BY id) FROM " + schema + ".named"));
+        assertThat(server.queryOne("SELECT COUNT(*) FROM " + schema + ".kept FORCE INDEX (d) WHERE d = '2026-03-14'"))
+                .isEqualTo("1");
+    }
+
+    @Test
+    void whatNoSettingsExplainIsADifference() throws Exception {
+        replica.start(Replica.SETTINGS);
+        origin.execute("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, n INT, x INT AS (n / 2) STORED, KEY (x))");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        server.execute(
+                "SET sql_log_bin = 0",
+                "ALTER TABLE " + schema + ".t DROP COLUMN x, ADD COLUMN x INT AS (n / 3) STORED, ADD KEY (x)");
+        origin.execute("INSERT INTO " + schema + ".t (id, n) VALUES (1, 6)");
+        replica.take(seqno -> seqno - 1);
+        QuorateException failure = replica.awaitFailure();
+        assertThat(failure.code()).isEqualTo(ErrorCode.APPLY_MISMATCH);
+        assertThat(failure).hasMessageContaining(schema + ".t").hasMessageContaining("[x]");
+        assertThat(server.queryLong("SELECT COUNT(*) FROM " + schema + ".t")).isZero();
+    }
+
     @Test
     void aTimeZoneThatTheServerDoesNotKnowIsNamed() throws Exception {
         replica.start(Replica.SETTINGS);

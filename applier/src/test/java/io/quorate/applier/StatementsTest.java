@@ -28,8 +28,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StatementsTest {
     private final List<String> checked = new ArrayList<>();
     private final List<String> settings = new ArrayList<>();
-    private final TableMaps maps =
-            new TableMaps(event -> checked.add(new String(event, 30, 2, StandardCharsets.US_ASCII)));
+    private final TableMaps maps = new TableMaps(event -> {
+        checked.add(new String(event, 30, 2, StandardCharsets.US_ASCII));
+        return null;
+    });
     private final PositionRow row = new PositionRow(3, "incarnation");
 
     @Test

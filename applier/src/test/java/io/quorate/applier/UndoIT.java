@@ -124,6 +124,15 @@ class UndoIT extends OriginAndServer {
                         List.of("UPDATE t SET v = 'here', u = u + 10 ORDER BY id"),
                         List.of("DELETE FROM t WHERE id = 2")),
                 new Case(
+                        "stored columns that were computed in another time zone, one of two rows met",
+                        List.of(
+                                "CREATE TABLE t (id INT PRIMARY KEY, n INT, ts TIMESTAMP, h INT AS (HOUR(ts)) STORED,"
+                                        + " d DATE AS (DATE(ts)) STORED, KEY (d))",
+                                "SET time_zone = '+09:00'",
+                                "INSERT INTO t (id, ts) VALUES (1, '2026-03-15 01:30:00'), (2, '2026-03-15 01:30:00')"),
+                        List.of("UPDATE t SET n = 1"),
+                        List.of("UPDATE t SET n = 2 WHERE id = 2")),
+                new Case(
                         "built one on another",
                         rows,
                         List.of(

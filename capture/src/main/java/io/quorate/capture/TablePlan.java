@@ -7,6 +7,7 @@ import io.quorate.capture.TableDefinition.Part;
 import io.quorate.core.CarriedSetting;
 import io.quorate.core.TableName;
 import io.quorate.core.binlog.ColumnType;
+import io.quorate.core.binlog.ExpressionSettings;
 import io.quorate.core.binlog.TableMap;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -18,17 +19,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /** How the keys of one table's rows are built: its TABLE_MAP and its definition combined. */
 final class TablePlan {
-    /** What converts from or to the session's time zone; a text with an offset does when it becomes a DATETIME. */
-    private static final Pattern ZONED = Pattern.compile("from_unixtime|datetime|timestamp", Pattern.CASE_INSENSITIVE);
-
-    private static final Pattern DIVISION = Pattern.compile("/");
-    private static final Pattern ENCRYPTION = Pattern.compile("aes_", Pattern.CASE_INSENSITIVE);
-
     /**
      * A key that every row has.
      *
@@ -122,23 +116,20 @@ final class TablePlan {
         this.cascadesEnded = definition.cascadesEnded();
         List<String> expressions = definition.expressions();
         this.computes = !local && (expressions == null || !expressions.isEmpty());
-        this.usesTimeZone = computes && (hasTimestamp(map) || uses(ZONED, expressions));
+        ExpressionSettings settings =
+                expressions == null ? ExpressionSettings.ALL : ExpressionSettings.of(expressions, hasTimestamp(map));
+        this.usesTimeZone = computes && settings.timeZone();
         this.unlogged = EnumSet.noneOf(CarriedSetting.class);
-        if (computes && uses(DIVISION, expressions)) {
+        if (computes && settings.division()) {
             unlogged.add(CarriedSetting.DIV_PRECISION_INCREMENT);
         }
-        if (computes && uses(ENCRYPTION, expressions)) {
+        if (computes && settings.encryption()) {
             unlogged.add(CarriedSetting.BLOCK_ENCRYPTION_MODE);
         }
     }
 
     private static boolean hasTimestamp(TableMap map) {
-        return IntStream.of(map.types).anyMatch(type -> type == ColumnType.TIMESTAMP || type == ColumnType.TIMESTAMP2);
-    }
-
-    private static boolean uses(Pattern what, List<String> expressions) {
-        return expressions == null
-                || expressions.stream().anyMatch(text -> what.matcher(text).find());
+        return IntStream.of(map.types).anyMatch(ColumnType::isTimestamp);
     }
 
     private static long[] tableKeys(List<TableName> tables) {

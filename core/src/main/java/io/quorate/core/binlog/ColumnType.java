@@ -50,6 +50,19 @@ public final class ColumnType {
         };
     }
 
+    public static boolean isTimestamp(int type) {
+        return type == TIMESTAMP || type == TIMESTAMP2;
+    }
+
+    /** Whether a value converts to a text, a number or JSON in one way, whatever a session has set. */
+    public static boolean isPlain(int type) {
+        return switch (type) {
+            case TINY, SHORT, INT24, LONG, LONGLONG, FLOAT, DOUBLE, NEWDECIMAL, YEAR -> true;
+            case VARCHAR, VAR_STRING, TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, BLOB, JSON, ENUM, SET -> true;
+            default -> false;
+        };
+    }
+
     /** Whether TABLE_MAP's optional metadata has a collation for this type among the character columns. */
     public static boolean isCharacter(int type) {
         return switch (type) {

@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * The row changes that reverse those of a payload: an insert for each delete, the images of each update exchanged, in
@@ -102,27 +103,17 @@ public final class Inverse {
     private static byte[] head(RowsEvent rows, boolean byKey) {
         TableMap map = rows.map();
         int bitmapBytes = (map.columns() + 7) / 8;
-        ByteBuffer head = ByteBuffer.allocate(3 + 2 * bitmapBytes).order(ByteOrder.LITTLE_ENDIAN);
-        if (map.columns() < 251) {
-            head.put((byte) map.columns());
-        } else {
-            head.put((byte) 252).putShort((short) map.columns());
-        }
+        ByteArrayOutputStream head = new ByteArrayOutputStream();
+        writeCount(map, head);
         if (byKey) {
-            byte[] key = new byte[bitmapBytes];
-            for (int column : map.primaryKey) {
-                key[column / 8] |= (byte) (1 << (column % 8));
-            }
-            head.put(key);
+            writeBits(map.columns(), map.primaryKey, head);
         } else {
-            head.put(rows.bytes(), rows.presentAfter(), bitmapBytes);
+            head.write(rows.bytes(), rows.presentAfter(), bitmapBytes);
         }
         if (rows.isUpdate()) {
-            head.put(rows.bytes(), rows.presentBefore(), bitmapBytes);
+            head.write(rows.bytes(), rows.presentBefore(), bitmapBytes);
         }
-        byte[] exact = new byte[head.position()];
-        head.flip().get(exact);
-        return exact;
+        return head.toByteArray();
     }
 
     private static byte[] image(RowsEvent rows, boolean byKey) {
@@ -137,6 +128,61 @@ public final class Inverse {
             out.write(b, rows.beforeFrom(), rows.beforeTo() - rows.beforeFrom());
         }
         return out.toByteArray();
+    }
+
+    /**
+     * An update that gives a row the values of some columns as its after image has them, and looks it up by its primary
+     * key. The server takes these values even of stored generated columns, where they aren't indexed. It computes those
+     * that are, and all of which a column that they are made of is among those given.
+     *
+     * @param rows standing at the row of the event that is at {@code at}
+     * @param columns in order
+     */
+    public static byte[] valuesOf(RowsEvent rows, int at, int[] columns) {
+        TableMap map = rows.map();
+        byte[] source = rows.bytes();
+        ByteArrayOutputStream images = new ByteArrayOutputStream();
+        writeCount(map, images);
+        writeBits(map.columns(), map.primaryKey, images);
+        writeBits(map.columns(), columns, images);
+        writeKey(rows, images);
+        int[] nulls = IntStream.range(0, columns.length)
+                .filter(i -> rows.after().length(columns[i]) == RowImage.NULL)
+                .toArray();
+        writeBits(columns.length, nulls, images);
+        for (int column : columns) {
+            if (rows.after().length(column) >= 0) {
+                int prefix = ColumnType.prefixBytes(map.types[column], map.metadata[column]);
+                images.write(
+                        source,
+                        rows.after().start(column) - prefix,
+                        prefix + rows.after().length(column));
+            }
+        }
+        int length = BinlogEvents.HEADER_BYTES + 10 + images.size();
+        ByteBuffer out = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        out.put(source, at, 4).put((byte) BinlogEvents.UPDATE_ROWS).put(source, at + 5, 4);
+        out.putInt(length).putInt(0).putShort((short) 0);
+        out.put(source, at + BinlogEvents.HEADER_BYTES, 8).putShort((short) 2);
+        return out.put(images.toByteArray()).array();
+    }
+
+    private static void writeCount(TableMap map, ByteArrayOutputStream out) {
+        if (map.columns() < 251) {
+            out.write(map.columns());
+        } else {
+            out.write(252);
+            out.write(map.columns());
+            out.write(map.columns() >>> 8);
+        }
+    }
+
+    private static void writeBits(int count, int[] set, ByteArrayOutputStream out) {
+        byte[] bits = new byte[(count + 7) / 8];
+        for (int bit : set) {
+            bits[bit / 8] |= (byte) (1 << (bit % 8));
+        }
+        out.writeBytes(bits);
     }
 
     /** An image of the primary key alone, because the server looks a row up by nothing else. */

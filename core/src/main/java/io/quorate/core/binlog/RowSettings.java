@@ -45,6 +45,15 @@ public record RowSettings(
      */
     private static final long MODES = 1L << 6 | 0xfL << 23 | 1L << 31 | 1L << 32;
 
+    /** Those of a server by default, none, and each that changes values alone. */
+    static final List<Long> USUAL_MODES =
+            List.of(1L << 23 | 1L << 24 | 1L << 26, 0L, 1L << 23 | 1L << 24, 1L << 25, 1L << 6, 1L << 31, 1L << 32);
+
+    private static final long PAD_CHAR_TO_FULL_LENGTH = 1L << 31;
+
+    /** When nothing is known of the session. */
+    public static final RowSettings UNKNOWN = new RowSettings(USUAL_MODES.get(0), -1, null, 0, -1, -1, null);
+
     /** Assignments that give a session of the applier the settings with which it began. */
     public static final String SERVERS = "sql_mode = DEFAULT, collation_connection = latin1_swedish_ci,"
             + " time_zone = DEFAULT, lc_time_names = DEFAULT, default_collation_for_utf8mb4 = DEFAULT,"
@@ -157,6 +166,11 @@ public record RowSettings(
         all.add("div_precision_increment = " + (divPrecision < 0 ? "DEFAULT" : divPrecision));
         all.add("block_encryption_mode = " + (blockEncryption == null ? "DEFAULT" : "'" + blockEncryption + "'"));
         return String.join(", ", all);
+    }
+
+    /** Whether a session reads CHAR columns otherwise under these than by default. */
+    public boolean padChars() {
+        return (sqlMode & PAD_CHAR_TO_FULL_LENGTH) != 0;
     }
 
     /** Of ucs2, utf16, utf16le or utf32, into which a server would convert the literal of BINLOG. */
