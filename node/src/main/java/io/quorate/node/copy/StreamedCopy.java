@@ -333,7 +333,7 @@ final class StreamedCopy {
                 .filter(table -> units.stream().anyMatch(unit -> unit.whole() && unit.has(table)))
                 .toList();
         for (Catalog.Table table : whole) {
-            restore.addIndexes(connection, table);
+            restore.addIndexesBeforeRows(connection, table);
         }
         for (Catalog.Table table : whole) {
             restore.addForeignKeys(connection, Unit.withCascadingOnly(table));

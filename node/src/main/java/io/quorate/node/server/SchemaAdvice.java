@@ -49,8 +49,10 @@ final class SchemaAdvice {
             SELECT CONCAT(EVENT_SCHEMA, '.', EVENT_NAME) FROM information_schema.EVENTS
             WHERE STATUS LIKE '%SIDE_DISABLED' AND EVENT_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
 
-    /** A server computes by these settings as they were when it opened the table, for whoever that was. */
-    private static final String BOUND = """
+    /**
+     * A server computes by settings as they were when it opened the table, for whoever that was, or that no event has.
+     */
+    static final String BOUND = """
             SELECT DISTINCT e.NAME FROM (
               SELECT TABLE_SCHEMA, CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) AS NAME, GENERATION_EXPRESSION AS EXPRESSION
               FROM information_schema.COLUMNS WHERE GENERATION_EXPRESSION <> ''
@@ -59,11 +61,11 @@ final class SchemaAdvice {
               UNION ALL SELECT t.TABLE_SCHEMA, CONCAT(t.TABLE_SCHEMA, '.', t.TABLE_NAME), c.CHECK_CLAUSE
               FROM information_schema.TABLE_CONSTRAINTS t
               JOIN information_schema.CHECK_CONSTRAINTS c USING (CONSTRAINT_SCHEMA, CONSTRAINT_NAME)) e
-            WHERE e.EXPRESSION REGEXP '(monthname|dayname|date_format|time_format|format|aes_(en|de)crypt)\\\\(| / '
+            WHERE e.EXPRESSION REGEXP '(monthname|dayname|aes_(en|de)crypt)\\\\(|extract\\\\(week| / '
               AND e.TABLE_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
 
     /** What InnoDB looks for in such an index depends on the session that writes. */
-    private static final String ZONED_INDEXES = """
+    static final String ZONED_INDEXES = """
             SELECT DISTINCT CONCAT(s.TABLE_SCHEMA, '.', s.TABLE_NAME, '.', s.INDEX_NAME)
             FROM information_schema.STATISTICS s
             JOIN information_schema.COLUMNS z ON z.TABLE_SCHEMA = s.TABLE_SCHEMA AND z.TABLE_NAME = s.TABLE_NAME
@@ -125,8 +127,10 @@ final class SchemaAdvice {
             add(
                     findings,
                     "tables with expressions in generated columns, indexes or CHECKs that depend on lc_time_names,"
-                            + " div_precision_increment or block_encryption_mode: a server computes them by what these"
-                            + " were when it opened the table, so servers may differ",
+                            + " div_precision_increment, block_encryption_mode or default_week_format: a server"
+                            + " computes them by what these were when it opened the table, or by what no event has."
+                            + " Stored columns are the same everywhere if there is a primary key, but servers may"
+                            + " index and check otherwise",
                     names(statement, BOUND),
                     "give all sessions the same settings, or write an expression that doesn't depend on them");
             add(

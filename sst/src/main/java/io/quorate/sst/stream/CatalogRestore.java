@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import io.quorate.core.ErrorCode;
 import io.quorate.core.Identifiers;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
+import io.quorate.core.binlog.ExpressionSettings;
 import io.quorate.sst.stream.Catalog.Clause;
 import io.quorate.sst.stream.Catalog.Schema;
 import io.quorate.sst.stream.Catalog.Table;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -26,6 +30,12 @@ import java.util.stream.Collectors;
  * something for a reason that doesn't pass by itself, a {@link QuorateException} COPY_REFUSED is thrown.
  */
 public final class CatalogRestore {
+    private static final int DUPLICATE = 1062;
+    private static final Duration ZONES_LIMIT = Duration.ofMinutes(30);
+
+    /** A generated column, in the text of its table. */
+    private static final Pattern GENERATED = Pattern.compile("(?m)^\\s*(`(?:[^`]|``)+`) .* GENERATED ALWAYS AS ");
+
     private final Catalog catalog;
 
     /** @throws QuorateException COPY_REFUSED when the catalog has something that isn't part of a copy */
@@ -103,11 +113,33 @@ public final class CatalogRestore {
 
     /** Adds those deferred indexes of a table that it doesn't have. The time it takes grows with the table. */
     public void addIndexes(Connection joiner, Table table) throws SQLException {
+        addIndexes(joiner, table, table.indexes());
+    }
+
+    /**
+     * The same without unique indexes of what is computed: rows that are loaded may have the same value there before
+     * they are corrected, or under this session's time zone.
+     */
+    public void addIndexesBeforeRows(Connection joiner, Table table) throws SQLException {
+        addIndexes(
+                joiner,
+                table,
+                table.indexes().stream().filter(c -> !isOfComputed(table, c)).toList());
+    }
+
+    private static boolean isOfComputed(Table table, Clause index) {
+        return index.definition().startsWith("UNIQUE ")
+                && (index.definition().contains("((")
+                        || GENERATED.matcher(table.create()).results().anyMatch(column -> index.definition()
+                                .contains(column.group(1))));
+    }
+
+    private void addIndexes(Connection joiner, Table table, List<Clause> indexes) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
             List<Clause> missing = missing(
                     session,
                     table,
-                    table.indexes(),
+                    indexes,
                     "SELECT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?");
             // InnoDB makes one FULLTEXT index at a time, and for the first one it makes the whole table again, so there
             // should be no other index yet.
@@ -116,8 +148,44 @@ public final class CatalogRestore {
                     add(session, table, List.of(clause));
                 }
             }
-            add(session, table, missing.stream().filter(c -> !isFullText(c)).toList());
+            List<Clause> others = missing.stream().filter(c -> !isFullText(c)).toList();
+            if (others.stream().anyMatch(c -> isOfComputed(table, c))) {
+                addUnderAnyTimeZone(session, table, others);
+            } else {
+                add(session, table, others);
+            }
         }
+    }
+
+    /**
+     * An index of an expression or a virtual column has what the server computes now. Under another time zone than the
+     * one of those who wrote the rows, two of them may be the same.
+     */
+    private static void addUnderAnyTimeZone(Session session, Table table, List<Clause> clauses) throws SQLException {
+        long end = System.nanoTime() + ZONES_LIMIT.toNanos();
+        session.execute("USE " + Identifiers.quoted(table.schema()));
+        try {
+            for (String zone : ExpressionSettings.zones()) {
+                session.execute("SET SESSION time_zone = " + (zone.isEmpty() ? "DEFAULT" : "'" + zone + "'"));
+                try {
+                    session.execute(adding(table, clauses));
+                    return;
+                } catch (SQLException e) {
+                    if (e.getErrorCode() != DUPLICATE) {
+                        throw Session.failure(what(table, clauses), e);
+                    }
+                }
+                if (System.nanoTime() > end) {
+                    break;
+                }
+            }
+        } finally {
+            session.execute(Session.COMMON);
+        }
+        throw new QuorateException(
+                ErrorCode.COPY_NOT_BY_STREAM,
+                "there is no time zone under which no two rows are the same by the unique indexes of what is computed"
+                        + " among " + what(table, clauses) + "; an index over a STORED column can be copied");
     }
 
     private static boolean isFullText(Clause clause) {
@@ -157,11 +225,17 @@ public final class CatalogRestore {
             return;
         }
         session.execute("USE " + Identifiers.quoted(table.schema()));
-        session.make(
-                clauses.stream().map(Clause::name).collect(Collectors.joining(", ")) + " of " + named(table),
-                clauses.stream()
-                        .map(clause -> "ADD " + clause.definition())
-                        .collect(Collectors.joining(", ", "ALTER TABLE " + named(table) + " ", "")));
+        session.make(what(table, clauses), adding(table, clauses));
+    }
+
+    private static String what(Table table, List<Clause> clauses) {
+        return clauses.stream().map(Clause::name).collect(Collectors.joining(", ")) + " of " + named(table);
+    }
+
+    private static String adding(Table table, List<Clause> clauses) {
+        return clauses.stream()
+                .map(clause -> "ADD " + clause.definition())
+                .collect(Collectors.joining(", ", "ALTER TABLE " + named(table) + " ", ""));
     }
 
     /**

@@ -38,6 +38,7 @@ public final class RowLoader {
     public static final String CONNECTION_PARAMETER = "allowLoadLocalInfileInPath=%2Fdev%2Fnull%2Fnone";
 
     private static final int WARN_DATA_TRUNCATED = 1265;
+    private static final int CHECK_VIOLATED = 3819;
     /** Three times the size in which {@link RowWriter} sends the rest of a row that is larger than a block. */
     private static final int BLOCK_BYTES_MAX = 3 << 20;
     /** The largest packet that a server takes unless it is told otherwise. */
@@ -195,6 +196,14 @@ public final class RowLoader {
                         && table.columns().stream()
                                 .anyMatch(c ->
                                         c.form() == TableColumn.Form.ORDINAL && text.contains("'" + c.name() + "'"));
+                if (row.getInt(2) == CHECK_VIOLATED) {
+                    throw new QuorateException(
+                            ErrorCode.COPY_NOT_BY_STREAM,
+                            "rows of " + table.schema() + "." + table.name() + " don't fit its CHECK under the time"
+                                    + " zone and modes with which they are loaded, which aren't those of the sessions"
+                                    + " that wrote them (" + text + "); a CHECK that doesn't depend on these can be"
+                                    + " copied");
+                }
                 if (!member) {
                     throw unusable(table.schema() + "." + table.name() + ": MySQL says " + row.getInt(2) + ", " + text);
                 }

@@ -29,12 +29,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Rows of all types, read at one server and loaded at another one with other settings, compared byte by byte. */
-@Timeout(120)
+@Timeout(240)
 class RowsIT {
     private static final Path AWKWARD = Path.of("../applier/src/test/resources/awkward-types.sql");
 
@@ -49,7 +50,12 @@ class RowsIT {
         "CREATE TABLE divided (id INT PRIMARY KEY, n INT, q DECIMAL(20, 12) AS (1 / n) STORED)",
         "CREATE TABLE sealed (id INT PRIMARY KEY, n INT, e VARBINARY(100) AS (AES_ENCRYPT(n, 'k')) STORED)",
         "CREATE TABLE of_text (id INT PRIMARY KEY, t VARCHAR(20), d DATE AS (CAST(t AS DATE)) STORED)",
+        "CREATE TABLE virtuals (id INT PRIMARY KEY, ts TIMESTAMP NULL, d DATE AS (DATE(ts)) VIRTUAL, UNIQUE (d))",
+        "CREATE TABLE indexed (id INT PRIMARY KEY, ts TIMESTAMP NULL, UNIQUE ((DATE(ts))), KEY (ts))",
+        "CREATE TABLE checked (id INT PRIMARY KEY, ts TIMESTAMP NULL, CHECK (HOUR(ts) < 7))",
         "SET time_zone = '+05:00', lc_time_names = 'de_DE'",
+        "INSERT INTO virtuals (id, ts) VALUES (1, '2026-03-15 01:30:00'), (2, '2026-03-14 23:30:00')",
+        "INSERT INTO indexed (id, ts) VALUES (1, '2026-03-15 01:30:00'), (2, '2026-03-14 23:30:00')",
         "INSERT INTO kept (id, ts) VALUES (1, '2026-03-15 01:30:00'), (2, '2026-03-14 23:30:00')",
         "INSERT INTO stored_bag (ts) VALUES ('2026-03-15 01:30:00'), ('2026-03-15 01:30:00')",
         "SET time_zone = '-02:30', lc_time_names = 'en_US'",
@@ -107,6 +113,7 @@ class RowsIT {
             assertThat(here).hasSameSizeAs(there).hasSizeGreaterThan(60);
             whatADonorMakesUpIsNotLoaded(server);
             whatNobodyComputesIsSaid(server);
+            rowsThatFitUnderNoTimeZoneAreSaid(server);
             assertThat(contents(server)).as("nothing of it is here").isEqualTo(here);
             server.execute("UPDATE awkward.docs SET j = CAST(CAST(j AS CHAR) AS JSON) WHERE id = 2");
             assertThat(contents(server)).as("a type lost is seen").isNotEqualTo(here);
@@ -186,11 +193,45 @@ class RowsIT {
         out.writeUTF("1");
         out.writeUTF("0".repeat(32));
         out.writeInt(0);
-        assertThatThrownBy(() -> load(server, "of_text", bytes.toByteArray()))
-                .hasMessageContaining("QRT-7")
-                .hasMessageContaining("awkward.of_text")
+        assertIsNotByStream(() -> load(server, "of_text", bytes.toByteArray()), "awkward.of_text");
+    }
+
+    private static void assertIsNotByStream(ThrowingCallable copy, String name) {
+        assertThatThrownBy(copy)
+                .hasMessageContaining(name)
                 .isInstanceOfSatisfying(
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.COPY_NOT_BY_STREAM));
+    }
+
+    private static void rowsThatFitUnderNoTimeZoneAreSaid(MySqlServer server) throws Exception {
+        byte[] row = "1\t2026-03-15 10:30:00\n".getBytes(StandardCharsets.UTF_8);
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytes);
+        out.writeInt(row.length);
+        out.write(row);
+        out.writeInt(0);
+        out.writeLong(1);
+        out.writeInt(0);
+        assertIsNotByStream(() -> load(server, "checked", bytes.toByteArray()), "checked_chk_1");
+        server.execute(
+                "CREATE DATABASE mixed",
+                "CREATE TABLE mixed.t LIKE awkward.virtuals",
+                "SET time_zone = '+05:00'",
+                "INSERT INTO mixed.t (id, ts) VALUES (1, '2026-03-15 01:30:00'), (2, '2026-03-14 23:30:00')",
+                "SET time_zone = '-05:00'",
+                "INSERT INTO mixed.t (id, ts) VALUES (3, '2026-06-15 01:30:00'), (4, '2026-06-14 23:30:00')");
+        try (Connection connection = connect(server)) {
+            Catalog catalog = Catalog.read(connection, Omitted.NOTHING);
+            server.execute("ALTER TABLE mixed.t DROP INDEX d");
+            Catalog.Table table = catalog.tables().stream()
+                    .filter(each -> each.schema().equals("mixed"))
+                    .findFirst()
+                    .orElseThrow();
+            new CatalogRestore(catalog).addIndexesBeforeRows(connection, table);
+            assertIsNotByStream(() -> new CatalogRestore(catalog).addIndexes(connection, table), "`mixed`.`t`");
+        } finally {
+            server.execute("DROP DATABASE mixed");
+        }
     }
 
     /** A table's stretch without rows, and with one correction, which follows. */
