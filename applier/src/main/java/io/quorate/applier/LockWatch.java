@@ -164,7 +164,8 @@ final class LockWatch implements Runnable {
             }
             find(connection, LOCKOUTS, lockouts);
         });
-        if (lockouts.stream().anyMatch(holder -> isInTheWay(holder.waiter, session, all))) {
+        boolean committing = all.stream().anyMatch(holder -> holder.waiter == session && holder.isCommitting());
+        if (committing || lockouts.stream().anyMatch(holder -> isInTheWay(holder.waiter, session, all))) {
             seen.seen(head);
         }
         Optional<Holder> lockout =

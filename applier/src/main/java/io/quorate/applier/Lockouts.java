@@ -4,7 +4,8 @@ package io.quorate.applier;
 /**
  * Remembers whether the applier waits for a session that keeps everybody else from writing to a table or to the whole
  * server: a backup by FLUSH TABLES WITH READ LOCK or LOCK INSTANCE FOR BACKUP, LOCK TABLES, or an ALTER TABLE that runs
- * for long. Such a session isn't in anybody's way by mistake, and only whoever runs it knows for how long. Thread-safe.
+ * for long. Such a session isn't in anybody's way by mistake, and only whoever runs it knows for how long. The same is
+ * a session whose commit waits for the order's verdict, and keeps its row locks until then. Thread-safe.
  */
 final class Lockouts {
     /** Which of the metadata locks {@code granted} are meant. */

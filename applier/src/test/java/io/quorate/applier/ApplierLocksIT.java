@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.ErrorCode;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,6 +77,46 @@ class ApplierLocksIT extends OriginAndServer {
             replica.take(seqno -> seqno - 1);
             assertThat(replica.awaitFailure().code()).isEqualTo(ErrorCode.APPLY_FAILED);
         }
+    }
+
+    /** As in mode after-sync while the capture stands still. */
+    @Test
+    void aCommitThatWaitsForItsVerdictIsWaitedFor() throws Exception {
+        String plugin = "rpl_semi_sync_source";
+        origin.execute(
+                "CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, n INT)",
+                "CREATE TABLE " + schema + ".other (id INT PRIMARY KEY)",
+                "INSERT INTO " + schema + ".t VALUES (1, 1)");
+        replica.start(Replica.SETTINGS.withLocks(Duration.ofSeconds(1), Duration.ofMillis(300), 2));
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        server.execute("INSTALL PLUGIN " + plugin + " SONAME 'semisync_source.so'");
+        try (Connection client = server.connect();
+                Statement statement = client.createStatement()) {
+            server.execute("SET GLOBAL " + plugin + "_timeout = 600000", "SET GLOBAL " + plugin + "_enabled = ON");
+            client.setAutoCommit(false);
+            statement.execute("SELECT * FROM " + schema + ".t FOR UPDATE");
+            statement.execute("INSERT INTO " + schema + ".other VALUES (1)");
+            CompletableFuture<Void> commit = CompletableFuture.runAsync(() -> {
+                try {
+                    client.commit();
+                } catch (SQLException e) {
+                    throw new CompletionException(e);
+                }
+            });
+            origin.execute("UPDATE " + schema + ".t SET n = 2");
+            replica.take(seqno -> seqno - 1);
+            long met = replica.stats().lockWaits();
+            await(() -> replica.stats().lockWaits() > met + 4);
+            assertThat(commit).isNotDone();
+            server.execute("SET GLOBAL " + plugin + "_enabled = OFF");
+            commit.get(10, TimeUnit.SECONDS);
+            replica.awaitApplied();
+        } finally {
+            server.execute("UNINSTALL PLUGIN " + plugin);
+        }
+        assertThat(server.queryOne("SELECT n FROM " + schema + ".t")).isEqualTo("2");
+        assertThat(replica.stats().blockersKilled()).isZero();
     }
 
     /** For longer than a group is tried again. */

@@ -140,9 +140,12 @@ public final class AckCourse {
         }
     }
 
-    /** Whether that transaction needn't be captured any more. */
-    public boolean isCaptured(long number) {
-        return number <= captured || number <= answered;
+    /**
+     * Whether that transaction's client has been answered, or is ended if the order says nothing. Of others that still
+     * wait nothing is captured, or not what the server commits in one group with it.
+     */
+    public boolean isInHand(long number) {
+        return number <= answered || waiting.containsKey(number);
     }
 
     /** The binlog has been read up to {@code end}, which is the end of a transaction; all up to there are captured. */

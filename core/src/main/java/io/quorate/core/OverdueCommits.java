@@ -7,9 +7,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Decides which commits have waited for too long for their verdict though nobody has captured them: the capture stands
- * still, for whatever reason. Those that are captured are the {@link AckCourse}'s. It learns which commits are under
- * way from the server itself, by looking again and again.
+ * Decides which commits have waited for too long because the capture stands still, for whatever reason: nobody has
+ * captured them, or not all that the server commits in one group with them. Those for whose verdict an {@link
+ * AckCourse} waits are its own. It learns which commits are under way from the server itself, by looking again and
+ * again.
  *
  * <p>This class only decides; time comes in as an argument, from any clock that never goes back. Not thread-safe.
  */
@@ -29,7 +30,7 @@ public final class OverdueCommits {
     /**
      * The server was asked.
      *
-     * @param waiting the commits under way that nobody has captured, with their sessions
+     * @param waiting the commits under way for whose verdict nobody waits, with their sessions
      * @param read how much the capture has read so far; a commit may be large
      * @return those that are overdue, each once
      */

@@ -202,6 +202,18 @@ class AckCourseTest {
         assertThat(course.isSettled()).isTrue();
     }
 
+    /** What waits though it has passed waits for others of its group, and may have to be ended for these. */
+    @Test
+    void whatHasAVerdictIsNotInHandThoughItWaits() {
+        assertThat(course.isInHand(1)).as("not captured").isFalse();
+        client(1);
+        assertThat(course.isInHand(1)).isTrue();
+        decided(1);
+        assertThat(course.isInHand(1)).isFalse();
+        course.answered(1);
+        assertThat(course.isInHand(1)).isTrue();
+    }
+
     @Test
     void whatWasDecidedBeforeItIsCapturedIsSettled() {
         decided(2);

@@ -41,7 +41,7 @@ class SessionTrials {
 
     @BeforeAll
     static void open() throws Exception {
-        cluster = Cluster.start(3, Map.of("quorate.sst.method", "stream"));
+        cluster = Cluster.start(3, Map.of("quorate.sst.method", "stream", "quorate.commit-mode", "after-sync"));
         watch = new SoakWatch(cluster);
     }
 
@@ -67,6 +67,7 @@ class SessionTrials {
             setUp.addAll(kind.setUp());
             run(session, setUp.stream().map(sql -> named(sql, m)).toList(), named(kind.definition(), m), refused);
         }
+        run(session, List.of(), "CREATE DATABASE sx", refused);
         for (String sql : SessionKind.definitions()) {
             // Each in a session of its own, so that what one uses up is there for the next.
             run(

@@ -6,12 +6,16 @@ import io.quorate.core.AckCourse.Cause;
 import io.quorate.core.AckCourse.Ending;
 import io.quorate.core.AckTurns;
 import io.quorate.core.BinlogPosition;
+import io.quorate.core.Gtid;
+import io.quorate.core.OverdueCommits;
 import io.quorate.core.OwnRegister;
 import io.quorate.core.WriteSet;
 import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
- * Carries out the product's {@link AckCourse} and {@link AckTurns} in one session with the server: the capture's
+ * Carries out the product's {@link AckCourse}, {@link AckTurns} and {@link OverdueCommits} in one session with the server: the capture's
  * connection, which is the server's semi-sync replica and may break, and what ends sessions and acknowledges, of which
  * each turn takes its time.
  */
@@ -21,6 +25,7 @@ final class Acknowledging implements OwnRegister.Listener {
 
     private static final int RETRY_MILLIS = 100 / CLOCK;
     private static final int LOOK_MILLIS = 1000 / CLOCK;
+    private static final int READ_MAX_MILLIS = 2000 / CLOCK;
     private static final int PAUSE_MICROS_MAX = 3000;
     private static final int HOLD_MAX_MILLIS = 500 / CLOCK;
     private static final int SLOWED_EVERY = 30;
@@ -34,11 +39,13 @@ final class Acknowledging implements OwnRegister.Listener {
     private final Database database;
     private final AckCourse course;
     private final AckTurns<Integer> turns;
+    private final OverdueCommits overdue;
 
     private boolean connected;
     private int connections;
     private boolean busy;
     private int pauses;
+    private long captured;
 
     Acknowledging(Session session) {
         this.session = session;
@@ -47,7 +54,11 @@ final class Acknowledging implements OwnRegister.Listener {
         this.database = node.database();
         this.course = new AckCourse(world.commitTimeoutMillis, HOLD_MAX_MILLIS);
         this.turns = new AckTurns<>(course, RETRY_MILLIS);
+        this.overdue = new OverdueCommits(world.commitTimeoutMillis + READ_MAX_MILLIS);
         answered();
+        if (!world.bugs.contains(Bug.OVERDUE_LEFT)) {
+            look();
+        }
     }
 
     /** Commits are about to wait, or didn't when this session began: whoever has committed by now has been answered. */
@@ -100,6 +111,7 @@ final class Acknowledging implements OwnRegister.Listener {
 
     @Override
     public void captured(WriteSet w) {
+        captured = Math.max(captured, w.gtid().number());
         course.captured(w.gtid().number(), w.session(), w.payload().size(), world.millis());
         if (world.slowing != null && world.slowing.nextInt(SLOWED_EVERY) == 0) {
             slow();
@@ -159,6 +171,30 @@ final class Acknowledging implements OwnRegister.Listener {
             }
             then(1 + world.random.nextInt(world.faults.stepMicrosMax()), () -> end(due.ending()));
         }
+    }
+
+    /** Ends the sessions of commits that wait though nobody captures them. */
+    private void look() {
+        if (session.isClosed()) {
+            return;
+        }
+        Map<Gtid, Long> waiting = new LinkedHashMap<>();
+        database.clients().stream()
+                .filter(client -> client.isInCommit() && !isInHand(client.number()))
+                .forEach(client -> waiting.put(new Gtid(node.uuid(), client.number()), client.session));
+        overdue.look(waiting, session.captured(), world.millis())
+                .forEach(each -> world.after(1, () -> {
+                    if (!session.isClosed() && database.isCommitting(each.getValue())) {
+                        world.trace(node.name() + " ends the session of " + each.getKey() + ", which nobody captures");
+                        world.statistics.endedOverdue++;
+                        database.killSession(each.getValue());
+                    }
+                }));
+        world.after(1000L * LOOK_MILLIS, this::look);
+    }
+
+    private boolean isInHand(long number) {
+        return course.isInHand(number) || (world.bugs.contains(Bug.GROUP_NOT_ENDED) && number <= captured);
     }
 
     private void then(int micros, Runnable what) {

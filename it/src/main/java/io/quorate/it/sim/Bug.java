@@ -106,5 +106,17 @@ enum Bug {
     /** A session is ended for what another one of its number had committed before the server was restarted. */
     FORMER_SESSION_ENDED,
     /** A server is asked what it holds while commits wait that come to it afterwards. */
-    ASKED_AMONG_COMMITS
+    ASKED_AMONG_COMMITS,
+    /** What the capture asks of its server waits for a lock for as long as somebody holds it. */
+    ASKED_WITHOUT_LIMIT,
+    /** A commit that nobody captures in time isn't ended. */
+    OVERDUE_LEFT,
+    /** Nor one that is captured, while nobody captures what is committed in one group with it. */
+    GROUP_NOT_ENDED,
+    /** A commit needs one acknowledgement, whoever gives it. */
+    STRANGER_COUNTS,
+    /** The capture's second connection acknowledges what it has read. */
+    WITNESS_NOT_HELD_BACK,
+    /** The locks of a commit that waits for its verdict aren't waited for any longer than others. */
+    COMMITTING_GIVEN_UP
 }

@@ -3,6 +3,7 @@ package io.quorate.it.sim;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 
@@ -15,6 +16,13 @@ import java.util.List;
 final class CommitQueue {
     private static final int FLUSH_MICROS_MAX = 150;
 
+    /** Who acknowledges: both connections of the capture, and whoever else is connected; the server asks nobody. */
+    private enum Replica {
+        CAPTURE,
+        WITNESS,
+        STRANGER
+    }
+
     /**
      * A commit that waits.
      *
@@ -26,8 +34,9 @@ final class CommitQueue {
     private final World world;
     private boolean enabled;
     private boolean replica;
-    /** Up to where a replica has acknowledged. */
-    private int acknowledged;
+    private boolean stranger;
+    /** Up to where each has acknowledged. */
+    private final int[] acknowledged = new int[Replica.values().length];
 
     private List<Commit> group = new ArrayList<>();
     private final Deque<Commit> flushed = new ArrayDeque<>();
@@ -71,6 +80,12 @@ final class CommitQueue {
             world.after(1 + world.random.nextInt(FLUSH_MICROS_MAX), this::nextGroup);
         }
         flushed.add(new Commit(transaction, number, end, through));
+        if (stranger) {
+            world.after(1 + world.strangers.nextInt(FLUSH_MICROS_MAX), () -> byStranger(end));
+        }
+        if (replica && world.bugs.contains(Bug.WITNESS_NOT_HELD_BACK)) {
+            acknowledge(Replica.WITNESS, end);
+        }
     }
 
     private void nextGroup() {
@@ -87,7 +102,7 @@ final class CommitQueue {
     }
 
     private void letThrough() {
-        if (!group.isEmpty() && acknowledged >= end()) {
+        if (!group.isEmpty() && acknowledged() >= end()) {
             letThrough(group);
             if (!flushed.isEmpty()) {
                 world.after(1, this::nextGroup);
@@ -112,8 +127,34 @@ final class CommitQueue {
     }
 
     void acknowledge(int end) {
-        acknowledged = Math.max(acknowledged, end);
+        acknowledge(Replica.CAPTURE, end);
+        acknowledge(Replica.WITNESS, end);
+    }
+
+    private void acknowledge(Replica by, int end) {
+        acknowledged[by.ordinal()] = Math.max(acknowledged[by.ordinal()], end);
         letThrough();
+    }
+
+    /** Up to where as many have acknowledged as are needed. */
+    private int acknowledged() {
+        int[] ascending = acknowledged.clone();
+        Arrays.sort(ascending);
+        return ascending[ascending.length - (world.bugs.contains(Bug.STRANGER_COUNTS) ? 1 : 2)];
+    }
+
+    /** Somebody else's replica is connected for a while, and acknowledges at once whatever it is sent. */
+    void strangerComes(long micros) {
+        stranger = true;
+        all().forEach(commit -> byStranger(commit.end));
+        world.after(micros, () -> stranger = false);
+    }
+
+    private void byStranger(int end) {
+        if (stranger) {
+            world.statistics.byStrangers++;
+            acknowledge(Replica.STRANGER, end);
+        }
     }
 
     void replicaGone() {
@@ -137,6 +178,7 @@ final class CommitQueue {
         all.forEach(commit -> commit.transaction.answer(false));
         letThrough(all);
         replica = false;
-        acknowledged = 0;
+        stranger = false;
+        Arrays.fill(acknowledged, 0);
     }
 }

@@ -289,6 +289,11 @@ final class Database {
         return transactions.stream().anyMatch(t -> t.session == session && t.committing == number);
     }
 
+    /** Whether a session waits for the end of a commit. */
+    boolean isCommitting(long session) {
+        return transactions.stream().anyMatch(t -> t.session == session && t.isInCommit());
+    }
+
     /** Ends a session, if there is one of that number. */
     void killSession(long session) {
         connections.remove(session);
@@ -374,6 +379,11 @@ final class Database {
             visible = Math.max(visible, position);
             committed.run();
         });
+    }
+
+    /** Whether somebody defines a table, for which nobody else can ask anything of it until that is committed. */
+    boolean isBeingDefined(Table table) {
+        return transactions.stream().anyMatch(t -> t.defines == table);
     }
 
     /** Who changes rows of a table, so that its definition can't be. */

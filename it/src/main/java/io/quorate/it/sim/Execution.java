@@ -68,6 +68,9 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     private int at;
     private int waits;
     private Set<Transaction> waitsFor = Set.of();
+    /** Whether the last lock that wasn't to be had was that of a commit under way. */
+    private boolean lockedOut;
+
     private long lookFor;
     private Settlement settlement;
 
@@ -292,6 +295,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
 
     private void waitForLock() throws SQLException {
         if (++waits > LOCK_WAIT) {
+            lockedOut = waitsFor.stream().anyMatch(Transaction::isInCommit);
             throw new SQLException("waits for " + waitsFor.size(), "HY000", LOCK_WAIT_TIMEOUT);
         }
         if (waits > LOOK_UP && isHead()) {
@@ -473,7 +477,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
 
     @Override
     public boolean isLockedOut() {
-        return false;
+        return lockedOut && !world.bugs.contains(Bug.COMMITTING_GIVEN_UP);
     }
 
     @Override

@@ -142,6 +142,13 @@ record Run(
         for (int i = 0; i < faults.recoveries(); i++) {
             world.after(world.random.nextInt((int) micros), () -> recover(world));
         }
+        if (world.asking != null) {
+            world.after(world.asking.nextInt((int) micros), () -> holdUp(world));
+        }
+        for (int i = 0; i < nodes && world.strangers != null; i++) {
+            Node node = world.nodes().get(i);
+            world.after(world.strangers.nextInt((int) micros), () -> strangerComes(node));
+        }
         new Reading(world, seed);
         if (world.dispute != null) {
             world.dispute.begin(micros);
@@ -205,6 +212,24 @@ record Run(
             }
             node.losePower();
             world.after(1000L + world.random.nextInt(20_000), () -> node.databaseUp = true);
+        }
+    }
+
+    /** A server doesn't answer its capture for a while. */
+    private static void holdUp(World world) {
+        Session session = world.nodes()
+                .get(world.asking.nextInt(world.nodes().size()))
+                .link()
+                .session();
+        if (session != null) {
+            session.captureWaits(world.asking.nextInt(3 * (int) world.answerMicrosMax()));
+        }
+    }
+
+    private void strangerComes(Node node) {
+        if (node.databaseUp) {
+            node.world.trace(node.name() + " has another semi-sync replica");
+            node.database().commits().strangerComes(node.world.strangers.nextInt((int) micros));
         }
     }
 

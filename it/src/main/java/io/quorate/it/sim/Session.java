@@ -29,6 +29,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** One session of a service with its database: schedule, workers, capture and proposer. */
 final class Session implements Intake.Taker {
@@ -36,6 +37,9 @@ final class Session implements Intake.Taker {
     private static final int BYTES_MAX = 1 << 20;
     private static final int GROUP_MICROS_MAX = 3000;
     private static final Duration POSITION_INTERVAL = Duration.ofMillis(4);
+    private static final int ASKED_MICROS_MAX = 1_000_000 / Acknowledging.CLOCK;
+    private static final int ASKED_AGAIN_MICROS = 1000;
+    private static final int ASKS_EVERY = 8;
     private static final long[] NONE = {};
 
     final Node node;
@@ -65,6 +69,7 @@ final class Session implements Intake.Taker {
 
     private long capturedSeen;
     private boolean capturing;
+    private long waitsUntil;
 
     /** @param recovering whether it only captures: what the server lost is not known yet */
     Session(Node node, boolean recovering) {
@@ -294,40 +299,92 @@ final class Session implements Intake.Taker {
         world.after(1 + world.random.nextInt(world.faults.captureMicrosMax()), () -> {
             capturing = false;
             if (!closed && (acknowledging == null || !acknowledging.breaks(captureAt))) {
-                captureNext();
-                capture();
+                Database.Logged entry = node.database().binlog().get(captureAt);
+                capturing = true;
+                ask(asks(entry), world.now() + ASKED_MICROS_MAX, known -> {
+                    capturing = false;
+                    captureNext(known);
+                    capture();
+                });
             }
         });
     }
 
-    private void captureNext() {
+    /** How far the binlog has been read. */
+    int captured() {
+        return captureAt;
+    }
+
+    /** For so long the server doesn't answer. */
+    void captureWaits(long micros) {
+        world.trace(node.name() + " doesn't answer its capture for " + micros + " us");
+        waitsUntil = world.now() + micros;
+    }
+
+    /** The table of which the server has to be asked something before an entry can be given; null for none. */
+    private Table asks(Database.Logged entry) {
+        if (world.asking == null || !entry.byClient()) {
+            return null;
+        }
+        return entry.ddl() != null
+                ? entry.ddl()
+                : world.asking.nextInt(ASKS_EVERY) > 0 ? null : Table.ALL[world.asking.nextInt(Table.ALL.length)];
+    }
+
+    /**
+     * Asks the server something of a table. Whoever defines it may be waiting for this capture: so there is a limit.
+     *
+     * @param table null for nothing
+     * @param then is told whether there was an answer
+     */
+    private void ask(Table table, long limit, Consumer<Boolean> then) {
+        boolean limited = world.now() >= limit && !world.bugs.contains(Bug.ASKED_WITHOUT_LIMIT);
+        boolean locked = table != null && node.database().isBeingDefined(table);
+        if (world.now() < waitsUntil || (locked && !limited)) {
+            world.after(Math.max(ASKED_AGAIN_MICROS, waitsUntil - world.now()), () -> {
+                if (!closed) {
+                    ask(table, limit, then);
+                }
+            });
+            return;
+        }
+        world.statistics.limited += locked ? 1 : 0;
+        then.accept(!locked);
+    }
+
+    /** @param known whether the server has answered what it was asked for this */
+    private void captureNext(boolean known) {
         Database.Logged entry = node.database().binlog().get(captureAt++);
         if (entry.number() > 0) {
-            read(entry);
+            read(entry, known);
         }
         if (acknowledging != null) {
             acknowledging.read(captureAt, entry);
         }
     }
 
-    private void read(Database.Logged entry) {
+    private void read(Database.Logged entry, boolean known) {
         capturedSeen = Math.max(capturedSeen, entry.applied());
         try {
-            protocol.read(entry.number(), capturedSeen, NONE, entry.byClient() ? writeSet(entry) : null);
+            protocol.read(entry.number(), capturedSeen, NONE, entry.byClient() ? writeSet(entry, known) : null);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
     }
 
-    private WriteSet writeSet(Database.Logged entry) {
+    private WriteSet writeSet(Database.Logged entry, boolean known) {
         KeysBuilder keys = new KeysBuilder();
         entry.changes().forEach(change -> change.addKeys(keys, world.bugs));
         if (entry.ddl() != null) {
-            boolean fits = entry.ddl().keyed && entry.ddl() != Table.TAG;
+            boolean fits = known && entry.ddl().keyed && entry.ddl() != Table.TAG;
             keys.add(entry.ddl().key(), fits ? KeyType.UPDATE : KeyType.EXCLUSIVE);
             if (entry.ddl() == Table.TAG) {
                 keys.add(Keys.KEEPS_COLUMNS, KeyType.SHARED);
             }
+        }
+        if (!known && entry.ddl() == null) {
+            // Which other tables' rows it needs isn't known.
+            keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
         }
         long seen = entry.isPrepared() ? entry.snapshot() : capturedSeen;
         if (world.bugs.contains(Bug.LAST_SEEN_TOO_HIGH)) {

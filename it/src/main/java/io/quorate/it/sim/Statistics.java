@@ -20,6 +20,9 @@ final class Statistics {
     long jointCommits;
     long reconnected;
     long slowed;
+    long limited;
+    long endedOverdue;
+    long byStrangers;
     long undone;
     long rounds;
     long killed;
@@ -81,6 +84,9 @@ final class Statistics {
         jointCommits += that.jointCommits;
         reconnected += that.reconnected;
         slowed += that.slowed;
+        limited += that.limited;
+        endedOverdue += that.endedOverdue;
+        byStrangers += that.byStrangers;
         undone += that.undone;
         rounds += that.rounds;
         killed += that.killed;
@@ -128,7 +134,9 @@ final class Statistics {
                 + " heard OK, " + endedLost + " sessions were ended that lost and " + endedUndecided
                 + " undecided ones, " + putOut + " put out, " + unheard + " in crashes; " + jointCommits
                 + " commits in groups, " + reconnected + " connections of captures lost, " + slowed
-                + " times clients were slowed; verdicts " + verdicts + "; "
+                + " times clients were slowed, " + limited + " questions of captures came to their limit, "
+                + endedOverdue + " sessions were ended that nobody captured in time, " + byStrangers
+                + " acknowledgements of strangers; verdicts " + verdicts + "; "
                 + undone + " undone, " + rounds
                 + " further rounds, " + killed + " clients in the way, " + yields + " groups yielded; " + crashes
                 + " crashes, " + ddl + " DDL; "

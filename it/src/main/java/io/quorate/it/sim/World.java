@@ -28,6 +28,10 @@ final class World {
     private static final int TRACE_MAX = 4000;
     /** In every eighth run. */
     private static final int SLOWING_RUNS = 7 << 4;
+    /** In every fourth run each. */
+    private static final int ASKING_RUNS = 3 << 7;
+
+    private static final int STRANGERS_RUNS = 3 << 9;
     /** For what isn't captured yet, as long as the capture is behind or the server is about to be closed. */
     private static final long ANSWER_MICROS = 500_000;
 
@@ -44,6 +48,10 @@ final class World {
     final long commitTimeoutMillis;
     /** In some runs clients are slowed by flow control, as this says; null in the others. */
     final Random slowing;
+    /** In some runs captures ask their servers, as this says; null in the others. */
+    final Random asking;
+    /** In some runs servers have replicas of somebody else's, as this says; null in the others. */
+    final Random strangers;
     /** What servers may disagree about; null in runs without. */
     final Dispute dispute;
     /** What the order has decided. */
@@ -72,6 +80,9 @@ final class World {
         this.commitTimeoutMillis = 15L << (Run.mixed(run.seed()) & 3);
         long mixed = Run.mixed(run.seed());
         this.slowing = (mixed & SLOWING_RUNS) == 0 ? new Random(mixed + 2) : null;
+        boolean waiting = run.mode() == Mode.AFTER_SYNC;
+        this.asking = waiting && (mixed & ASKING_RUNS) == 0 ? new Random(mixed + 4) : null;
+        this.strangers = waiting && (mixed & STRANGERS_RUNS) == 0 ? new Random(mixed + 5) : null;
         this.dispute = run.faults().disputes() > 0 ? new Dispute(this, run.seed()) : null;
         this.decided = new Decided(this);
         for (int i = 0; i < run.nodes(); i++) {

@@ -42,7 +42,10 @@ class SimulationTest {
             Map.entry(Bug.ENDED_AFTER_ACK, 48L),
             Map.entry(Bug.CONNECTED_UNSETTLED, 60L),
             Map.entry(Bug.FORMER_SESSION_ENDED, 2124L),
-            Map.entry(Bug.ASKED_AMONG_COMMITS, 3096L));
+            Map.entry(Bug.ASKED_AMONG_COMMITS, 3096L),
+            Map.entry(Bug.ASKED_WITHOUT_LIMIT, 171L),
+            Map.entry(Bug.OVERDUE_LEFT, 72L),
+            Map.entry(Bug.COMMITTING_GIVEN_UP, 48L));
 
     @Test
     void nothingThatMustHoldBreaks() throws InterruptedException {
@@ -84,6 +87,9 @@ class SimulationTest {
         assertThat(all.putOut).as("clients put out").isGreaterThan(100);
         assertThat(all.unheard).as("commits that crashes cut short").isGreaterThan(50);
         assertThat(all.slowed).as("times clients were slowed").isGreaterThan(25);
+        assertThat(all.limited).as("questions that came to their limit").isGreaterThan(5);
+        assertThat(all.endedOverdue).as("commits ended that nobody captured").isGreaterThan(15);
+        assertThat(all.byStrangers).as("acknowledgements of strangers").isGreaterThan(500);
         assertThat(all.reconnected).as("connections of captures lost").isGreaterThan(50);
         assertThat(all.arbitrators).as("runs with an arbitrator").isGreaterThan(100);
     }

@@ -299,8 +299,8 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
         Supplier<CaptureStats> stats = capture;
         try {
             Map<Gtid, Long> waiting = new HashMap<>(Committing.owned(connection()));
-            locked(() -> waiting.keySet()
-                    .removeIf(gtid -> !gtid.source().equals(server) || course.isCaptured(gtid.number())));
+            locked(() ->
+                    waiting.keySet().removeIf(gtid -> !gtid.source().equals(server) || course.isInHand(gtid.number())));
             long read = stats == null ? 0 : stats.get().events();
             for (Map.Entry<Gtid, Long> each : overdue.look(waiting, read, MonotonicClock.millis())) {
                 if (Committing.endOverdue(connection, each.getValue())) {

@@ -30,7 +30,7 @@ final class Committing {
             + " performance_schema.events_transactions_current e JOIN performance_schema.threads t USING (THREAD_ID)"
             + " WHERE e.GTID = ? AND e.STATE = 'ACTIVE' AND t.PROCESSLIST_ID IS NOT NULL";
 
-    private record Session(long id, String user, String state) {}
+    private record Session(long id, String user, String state, boolean isEnded) {}
 
     private Committing() {}
 
@@ -74,7 +74,7 @@ final class Committing {
     }
 
     /**
-     * Ends a session if it waits within a commit and isn't one of the service's.
+     * Ends a session if it waits within a commit, isn't ended already, and isn't one of the service's.
      *
      * @return whether it was
      */
@@ -82,7 +82,10 @@ final class Committing {
         String self = ServerAccess.user(connection);
         return !sessions(
                                 connection,
-                                s -> s.id == session && Sessions.COMMITTING.contains(s.state) && !s.user.equals(self))
+                                s -> s.id == session
+                                        && !s.isEnded
+                                        && Sessions.COMMITTING.contains(s.state)
+                                        && !s.user.equals(self))
                         .isEmpty()
                 && Sessions.kill(connection, session);
     }
@@ -149,7 +152,11 @@ final class Committing {
         try (Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery("SHOW PROCESSLIST")) {
             while (rows.next()) {
-                Session session = new Session(rows.getLong("Id"), rows.getString("User"), rows.getString("State"));
+                Session session = new Session(
+                        rows.getLong("Id"),
+                        rows.getString("User"),
+                        rows.getString("State"),
+                        "Killed".equals(rows.getString("Command")));
                 if (session.state != null && which.test(session)) {
                     ids.add(session.id);
                 }

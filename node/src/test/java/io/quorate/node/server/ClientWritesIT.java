@@ -82,6 +82,34 @@ class ClientWritesIT {
         assertThat(mysql.query(SETTINGS)).hasSize(2);
     }
 
+    @Test
+    void whoIsEndedInItsCommitIsNotEndedAgain() throws Exception {
+        mysql.execute("CREATE USER app", "GRANT ALL ON *.* TO app");
+        haveCommitsWait();
+        try (Connection service = mysql.connect();
+                Connection client = mysql.connect("app", "", "mysql")) {
+            CompletableFuture<Void> waits = execute(client, "CREATE DATABASE waits");
+            while (Committing.owned(service).isEmpty()) {
+                Thread.sleep(20);
+            }
+            long session = Committing.owned(service).values().iterator().next();
+            assertThat(Committing.endOverdue(service, session)).isTrue();
+            assertThat(waits).failsWithin(Duration.ofSeconds(20));
+            assertThat(Committing.endOverdue(service, session)).isFalse();
+        }
+        mysql.execute("SET GLOBAL " + PLUGIN + "_enabled = OFF");
+    }
+
+    private static CompletableFuture<Void> execute(Connection client, String sql) {
+        return CompletableFuture.runAsync(() -> {
+            try (Statement statement = client.createStatement()) {
+                statement.execute(sql);
+            } catch (SQLException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
     /** It keeps everybody from connecting meanwhile, and whoever asks for a privilege waits for it. */
     @Test
     void aStatementOfAccountsThatNobodyAcknowledgesIsEnded() throws Exception {
@@ -92,13 +120,7 @@ class ClientWritesIT {
                 Connection client = mysql.connect("app", "", "mysql");
                 Connection idle = mysql.connect("app", "", "mysql")) {
             service.setNetworkTimeout(Runnable::run, 60_000);
-            CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> {
-                try (Statement statement = client.createStatement()) {
-                    statement.execute("CREATE USER other");
-                } catch (SQLException e) {
-                    throw new IllegalStateException(e);
-                }
-            });
+            CompletableFuture<Void> waits = execute(client, "CREATE USER other");
             while (!Committing.isAnyOfAccounts(service)) {
                 Thread.sleep(20);
             }
