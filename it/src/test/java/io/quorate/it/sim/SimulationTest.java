@@ -41,11 +41,12 @@ class SimulationTest {
             Map.entry(Bug.SILENCE_COUNTS, 2000L),
             Map.entry(Bug.ENDED_AFTER_ACK, 48L),
             Map.entry(Bug.CONNECTED_UNSETTLED, 60L),
-            Map.entry(Bug.FORMER_SESSION_ENDED, 2124L),
-            Map.entry(Bug.ASKED_AMONG_COMMITS, 3096L),
+            Map.entry(Bug.FORMER_SESSION_ENDED, 3974L),
+            Map.entry(Bug.ASKED_AMONG_COMMITS, 13393L),
             Map.entry(Bug.ASKED_WITHOUT_LIMIT, 171L),
             Map.entry(Bug.OVERDUE_LEFT, 72L),
-            Map.entry(Bug.COMMITTING_GIVEN_UP, 48L));
+            Map.entry(Bug.COMMITTING_GIVEN_UP, 48L),
+            Map.entry(Bug.GROUP_NOT_ENDED, 4101797463L));
 
     @Test
     void nothingThatMustHoldBreaks() throws InterruptedException {
