@@ -31,8 +31,7 @@ final class ApplyErrors {
                 switch (SqlErrors.of(e)) {
                     case MISMATCH -> ErrorCode.UNDO_MISMATCH;
                     case SCHEMA, REFUSED -> ErrorCode.UNDO_IMPOSSIBLE;
-                    case DENIED -> ErrorCode.RIGHT_LACKING;
-                    default -> ErrorCode.APPLY_FAILED;
+                    default -> ofServer(e);
                 };
         return new QuorateException(
                 code,
@@ -61,8 +60,7 @@ final class ApplyErrors {
                 switch (SqlErrors.of(e)) {
                     case MISMATCH, REFUSED -> ErrorCode.APPLY_MISMATCH;
                     case SCHEMA -> SqlErrors.isMissing(e) ? ErrorCode.TABLE_MISSING : ErrorCode.SCHEMA_MISMATCH;
-                    case DENIED -> ErrorCode.RIGHT_LACKING;
-                    default -> ErrorCode.APPLY_FAILED;
+                    default -> ofServer(e);
                 };
         return failed(code, writeSet, e);
     }
@@ -74,8 +72,16 @@ final class ApplyErrors {
 
     /** In what is no single writeset's. */
     static QuorateException failed(SQLException e) {
-        ErrorCode code = SqlErrors.of(e) == SqlErrors.DENIED ? ErrorCode.RIGHT_LACKING : ErrorCode.APPLY_FAILED;
-        return new QuorateException(code, describe(e), e);
+        return new QuorateException(ofServer(e), describe(e), e);
+    }
+
+    /** What has nothing to do with what the server holds. */
+    private static ErrorCode ofServer(SQLException e) {
+        return switch (SqlErrors.of(e)) {
+            case DENIED -> ErrorCode.RIGHT_LACKING;
+            case UNABLE -> ErrorCode.SERVER_UNABLE;
+            default -> ErrorCode.APPLY_FAILED;
+        };
     }
 
     private static QuorateException failed(ErrorCode code, Certified writeSet, SQLException e) {

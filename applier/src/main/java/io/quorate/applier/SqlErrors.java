@@ -61,8 +61,9 @@ enum SqlErrors {
             // Rights on a database, to log in, on a table, on a column, on everything, on a routine, to make functions
             // while there is a binlog. 1410 is none: it says that GRANT doesn't make accounts, whoever may.
             case 1044, 1045, 1142, 1143, 1227, 1370, 1419 -> DENIED;
-            // A packet that is too large; too many connections or threads.
-            case 1153, 1040, 1135 -> UNABLE;
+            // A packet that is too large; too many connections or threads; a transaction larger than the binlog's
+            // caches.
+            case 1153, 1040, 1135, 1197, 1705 -> UNABLE;
             // Libraries, engines, plugins and features that aren't there.
             case 1126, 1127, 1128, 1286, 1289, 1524 -> UNABLE;
             default -> isConnectionFailure(e) ? CONNECTION : isOfFiles(e) ? UNABLE : OTHER;

@@ -3,6 +3,7 @@ package io.quorate.applier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.core.ErrorCode;
 import java.sql.SQLException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,6 +38,15 @@ class SqlErrorsTest {
         SQLException failure = new SQLException("", "HY000", code);
         assertThat(SqlErrors.isAboutContents(failure)).isFalse();
         assertThat(SqlErrors.isRefusal(failure)).isFalse();
+    }
+
+    /** A disk, a table space, the binlog's cache, a limit on locks that are full: somebody makes room. */
+    @ParameterizedTest
+    @ValueSource(ints = {1021, 1114, 1153, 1197, 1206, 1705})
+    void aServerThatCannotNowIsTriedAgain(int code) {
+        SQLException failure = new SQLException("", "HY000", code);
+        assertThat(ApplyErrors.failed(failure).code()).isEqualTo(ErrorCode.SERVER_UNABLE);
+        assertThat(ErrorCode.SERVER_UNABLE.isRetryable()).isTrue();
     }
 
     /** An index that is too long for what is there, a cycle of foreign keys, a dimension of another unit. */

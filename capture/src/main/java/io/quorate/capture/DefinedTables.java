@@ -11,11 +11,13 @@ import java.nio.charset.Charset;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -23,11 +25,15 @@ import java.util.stream.Collectors;
 public final class DefinedTables {
     private static final Pattern OF_TRIGGER =
             Pattern.compile("\\s*(CREATE|DROP)\\b.*\\bTRIGGER\\b.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+
+    private static final Set<String> TIMES = Set.of("BEFORE", "AFTER");
     /** What is not copied together with views and stored programs. */
     private static final Set<String> SCHEMAS = Set.of("DATABASE", "SCHEMA");
 
-    private static final String NOT_ALONE = "SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE"
-            + " FROM information_schema.TRIGGERS UNION SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.VIEWS";
+    private static final String TRIGGERS =
+            "SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE, TRIGGER_NAME FROM information_schema.TRIGGERS";
+
+    private static final String VIEWS = "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.VIEWS";
 
     private static final String FUNCTIONS =
             "SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_TYPE = 'FUNCTION'";
@@ -38,16 +44,20 @@ public final class DefinedTables {
     private final Set<TableName> notAlone;
     /** Names of stored functions, in lower case: they may change any table. */
     private final Set<String> functions;
+    /** The table of each trigger that this server has, or that it was asked about; by schema and name. */
+    private final Map<TableName, TableName> triggers;
 
     DefinedTables(
             Map<Integer, Collation> collations,
             boolean lowerCaseNames,
             Set<TableName> notAlone,
-            Set<String> functions) {
+            Set<String> functions,
+            Map<TableName, TableName> triggers) {
         this.collations = collations;
         this.lowerCaseNames = lowerCaseNames;
         this.notAlone = notAlone;
         this.functions = functions;
+        this.triggers = new ConcurrentHashMap<>(triggers);
     }
 
     /** For definitions that this server has, or shall get. */
@@ -55,8 +65,17 @@ public final class DefinedTables {
         boolean lowerCaseNames = ServerConnection.lowerCaseNames(connection);
         Set<TableName> notAlone = new HashSet<>();
         Set<String> functions = new HashSet<>();
+        Map<TableName, TableName> triggers = new HashMap<>();
         try (java.sql.Statement statement = connection.createStatement()) {
-            try (ResultSet rows = statement.executeQuery(NOT_ALONE)) {
+            try (ResultSet rows = statement.executeQuery(TRIGGERS)) {
+                while (rows.next()) {
+                    TableName name = new TableName(rows.getString(1), rows.getString(2));
+                    TableName table = lowerCaseNames ? name.inLowerCase() : name;
+                    notAlone.add(table);
+                    triggers.put(new TableName(table.schema(), rows.getString(3)).inLowerCase(), table);
+                }
+            }
+            try (ResultSet rows = statement.executeQuery(VIEWS)) {
                 while (rows.next()) {
                     TableName name = new TableName(rows.getString(1), rows.getString(2));
                     notAlone.add(lowerCaseNames ? name.inLowerCase() : name);
@@ -68,7 +87,7 @@ public final class DefinedTables {
                 }
             }
         }
-        return new DefinedTables(SchemaCatalog.collations(connection), lowerCaseNames, notAlone, functions);
+        return new DefinedTables(SchemaCatalog.collations(connection), lowerCaseNames, notAlone, functions, triggers);
     }
 
     /** The key that whatever is written to a table takes among others. */
@@ -77,7 +96,8 @@ public final class DefinedTables {
     }
 
     /**
-     * The tables that a definition changes or names; none for accounts, views and the like.
+     * The tables that a definition changes or names; for a trigger that whose rows it acts on; none for accounts, views
+     * and the like. Of triggers to ask in the order in which they were defined.
      *
      * @return null when it may concern any table, or when that isn't known
      */
@@ -86,14 +106,61 @@ public final class DefinedTables {
         if (text != null && text.statement.kind() == Statement.Kind.DML) {
             return changedRows(definition, text);
         }
-        if (text == null
-                || text.mayBeAnything()
-                || (text.statement.scope() == Scope.OBJECTS
-                        && OF_TRIGGER.matcher(text.sql).matches())) {
+        if (text == null || text.mayBeAnything()) {
             return null;
+        }
+        if (text.statement.scope() == Scope.OBJECTS
+                && OF_TRIGGER.matcher(text.sql).matches()) {
+            return ofTrigger(text);
         }
         List<TableName> tables = text.statement.tables();
         return tables == null ? Set.of() : tables.stream().map(this::lower).collect(Collectors.toUnmodifiableSet());
+    }
+
+    /**
+     * Null when that isn't known. Of a trigger that is made where another table had one of its name, both tables: only
+     * one of them can have it.
+     */
+    private Set<TableName> ofTrigger(Text text) {
+        SqlTokens tokens = SqlTokens.of(text.sql, text.sqlMode);
+        boolean creates = tokens.take("CREATE");
+        while (!tokens.atEnd() && !tokens.peek().is("TRIGGER")) {
+            tokens.take(); // Its definer.
+        }
+        tokens.take();
+        if (tokens.take("IF")) {
+            tokens.take("NOT");
+            tokens.take("EXISTS");
+        }
+        TableName trigger = name(tokens, text.database);
+        if (trigger == null) {
+            return null;
+        }
+        if (!creates) {
+            TableName known = tokens.atEnd() ? triggers.get(trigger.inLowerCase()) : null;
+            return known == null ? null : Set.of(known);
+        }
+        if (!TIMES.contains(tokens.take().upper())) {
+            return null;
+        }
+        tokens.take();
+        TableName named = tokens.take("ON") ? name(tokens, trigger.schema()) : null;
+        if (named == null) {
+            return null;
+        }
+        TableName table = lower(named);
+        TableName before = triggers.put(trigger.inLowerCase(), table);
+        return before == null || before.equals(table) ? Set.of(table) : Set.of(table, before);
+    }
+
+    /** A name, perhaps with its schema; null when it is none. */
+    private static TableName name(SqlTokens tokens, String schema) {
+        SqlTokens.Token first = tokens.take();
+        if (!tokens.takeSign('.')) {
+            return first.isName() && schema != null ? new TableName(schema, first.text()) : null;
+        }
+        SqlTokens.Token second = tokens.take();
+        return first.isName() && second.isName() ? new TableName(first.text(), second.text()) : null;
     }
 
     /** A transaction that the binlog has as a statement; what foreign keys do besides is known by the keys. */
@@ -148,7 +215,7 @@ public final class DefinedTables {
                 && new AlteredInPlace(SqlTokens.of(text.sql, text.sqlMode)).isAll();
     }
 
-    private record Text(String sql, long sqlMode, Statement statement) {
+    private record Text(String sql, String database, long sqlMode, Statement statement) {
         boolean mayBeAnything() {
             return statement.kind() != Statement.Kind.DDL || statement.scope() == Scope.EVERYTHING;
         }
@@ -166,7 +233,7 @@ public final class DefinedTables {
             return null;
         }
         String sql = query.text(charset);
-        return new Text(sql, query.sqlMode, Statement.parse(sql, query.database, query.sqlMode));
+        return new Text(sql, query.database, query.sqlMode, Statement.parse(sql, query.database, query.sqlMode));
     }
 
     private TableName lower(TableName name) {

@@ -19,7 +19,11 @@ class DefinedTablesTest {
     private static final Gtid GTID = new Gtid(UUID.fromString("11111111-2222-3333-4444-555555555555"), 1);
 
     private final DefinedTables defined = new DefinedTables(
-            Map.of(), false, Set.of(new TableName("db", "triggered"), new TableName("db", "v")), Set.of("f"));
+            Map.of(),
+            false,
+            Set.of(new TableName("db", "triggered"), new TableName("db", "v")),
+            Set.of("f"),
+            Map.of(new TableName("db", "is_here"), new TableName("db", "triggered")));
 
     private static WriteSet definition(byte[] payload) {
         return new WriteSet(GTID, 0, 0, WriteSet.Kind.DDL, Keys.NONE, Payload.of(payload), WriteSet.BUILT_ON_NONE, 0);
@@ -108,11 +112,26 @@ class DefinedTablesTest {
                 .isTrue();
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET @a = 1",
+                "create definer = `trigger`@`%` trigger if not exists db.X after update on db.`t` for each row set @a = 1",
+                "CREATE DEFINER=`a`@`b` TRIGGER `x` /* y */ BEFORE DELETE ON t FOR EACH ROW FOLLOWS y DELETE FROM u",
+            })
+    void aTriggerConcernsItsTable(String sql) {
+        assertThat(defined.of(definition(sql))).containsExactly(new TableName("db", "t"));
+        assertThat(defined.of(definition("DROP TRIGGER IF EXISTS db.x"))).containsExactly(new TableName("db", "t"));
+        assertThat(defined.of(definition("DROP TRIGGER is_Here"))).containsExactly(new TableName("db", "triggered"));
+        assertThat(defined.of(definition("CREATE TRIGGER x AFTER INSERT ON u FOR EACH ROW SET @a = 1")))
+                .as("another table had it before")
+                .containsExactlyInAnyOrder(new TableName("db", "t"), new TableName("db", "u"));
+    }
+
     @Test
-    void aTriggerMayConcernAnyTable() {
-        assertThat(defined.of(definition("CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET @a = 1")))
-                .isNull();
+    void aTriggerThatIsNotKnownMayConcernAnyTable() {
         assertThat(defined.of(definition("DROP TRIGGER x"))).isNull();
+        assertThat(defined.of(definition("CREATE DEFINER=`a`@`b` TRIGGER x"))).isNull();
         assertThat(defined.of(definition("CREATE VIEW v AS SELECT 1"))).isEmpty();
         assertThat(defined.of(definition("ALTER TABLE t ADD b INT"))).containsExactly(new TableName("db", "t"));
     }

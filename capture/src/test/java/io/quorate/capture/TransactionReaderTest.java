@@ -353,7 +353,7 @@ class TransactionReaderTest {
             assertThat(w.keys().contains(Keys.EVERYTHING)).isTrue();
             PayloadCheck.require(w);
         });
-        DefinedTables defined = new DefinedTables(Map.of(), false, Set.of(), Set.of());
+        DefinedTables defined = new DefinedTables(Map.of(), false, Set.of(), Set.of(), Map.of());
         assertThat(defined.of(written.get(0))).containsExactly(new TableName("db", "t"));
         assertThat(defined.of(written.get(1))).as("several statements").isNull();
     }

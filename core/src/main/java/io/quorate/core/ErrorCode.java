@@ -40,6 +40,12 @@ public enum ErrorCode {
             "load the time zones into this server, as MySQL's manual says for mysql_tzinfo_to_sql; the node goes on by"
                     + " itself"),
 
+    SERVER_UNABLE(
+            1008,
+            Kind.RETRYABLE,
+            "give this server what its message names: space, memory, a larger limit, a library; the node tries again by"
+                    + " itself"),
+
     STATEMENT_FORMAT(2001, Kind.FATAL, "set binlog_format=ROW for that client, then rebuild this node"),
     UNSUPPORTED_EVENT(
             2002,

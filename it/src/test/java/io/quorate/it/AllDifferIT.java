@@ -118,6 +118,7 @@ class AllDifferIT {
                 .as("all waited, and one began")
                 .isPositive();
         assertThat(schema.untouched()).isEqualTo(untouched);
+        assertThat(cluster.objectsThatDiffer()).isEmpty();
         for (int n = 1; n <= 3; n++) {
             for (int each = 1; each <= 3; each++) {
                 assertThat(schema.rows(n, "t" + each)).as("t%d of n%d", each, n).isEqualTo("1:1,2:20,3:3");

@@ -19,14 +19,18 @@ final class LosingDefinitions {
      * t3}.
      *
      * @param between how many rows each of them writes to {@code still (id, a)} before that
-     * @param change what it does to the table, as in ALTER TABLE
+     * @param change what it does to the table, as in ALTER TABLE; triggers of this table and of another one come after it
      */
     static void runOnEach(Cluster cluster, int between, String change) throws Exception {
         run(
                 cluster,
                 between,
                 node -> "UPDATE t" + (node % 3 + 1) + " SET a = 20 WHERE id = 2",
-                node -> "ALTER TABLE t" + node + " " + change);
+                node -> List.of(
+                        "ALTER TABLE t" + node + " " + change,
+                        "CREATE TRIGGER of_t" + node + " BEFORE INSERT ON t" + node + " FOR EACH ROW SET @a = 1",
+                        "CREATE TRIGGER still" + node + " AFTER DELETE ON still FOR EACH ROW SET @a = 1",
+                        "DROP TRIGGER still" + node));
     }
 
     /**
@@ -39,7 +43,7 @@ final class LosingDefinitions {
                 cluster,
                 between,
                 node -> "UPDATE t SET a = " + (value + node - 1) + " WHERE id = " + node,
-                node -> "ALTER TABLE t " + change);
+                node -> List.of("ALTER TABLE t " + change));
     }
 
     /**
@@ -57,7 +61,8 @@ final class LosingDefinitions {
         }
     }
 
-    private static void run(Cluster cluster, int between, IntFunction<String> row, IntFunction<String> definition)
+    private static void run(
+            Cluster cluster, int between, IntFunction<String> row, IntFunction<List<String>> definitions)
             throws Exception {
         for (int node : cluster.servers()) {
             cluster.pause(node);
@@ -68,7 +73,7 @@ final class LosingDefinitions {
                 for (int i = 0; i < between; i++) {
                     statements.add("INSERT INTO still VALUES (" + (node * 10_000 + i) + ", 1)");
                 }
-                statements.add(definition.apply(node));
+                statements.addAll(definitions.apply(node));
                 cluster.mysql(node).execute(statements.toArray(String[]::new));
             }
         } finally {

@@ -102,7 +102,8 @@ final class CopiedTables {
                 ports.cache(),
                 copy.tables(),
                 defined::of,
-                definition -> copy.objects() && defined.isOfObjects(definition),
+                // A trigger that isn't known any more was one of a copied table, and isn't among the donor's.
+                definition -> defined.isOfObjects(definition) && (copy.objects() || defined.of(definition) == null),
                 at);
     }
 }

@@ -119,7 +119,7 @@ interface CopyExtent {
         public List<String> complete(Connection connection, CatalogRestore rest, Position position)
                 throws SQLException {
             if (!objects) {
-                rest.createMissingTriggers(connection);
+                rest.createMissingTriggers(connection, tables);
             }
             return List.of();
         }

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *       gone since; but as the copied tables' rows are cut out of what is applied, nothing cascades any more.
  * </ul>
  *
- * <p>Accounts, views and stored programs are copied all or none: they are small.
+ * <p>Accounts, views and stored programs are copied all or none: they are small. Triggers come with their tables.
  */
 final class DifferingTables {
 
@@ -195,7 +195,7 @@ final class DifferingTables {
         }
     }
 
-    /** The tables that a definition names; null for that of a trigger, whose table may be copied. */
+    /** The tables that a definition names; null for that of a trigger whose table isn't known, and may be copied. */
     private @Nullable Set<TableName> named(Certified definition) throws NotByTables {
         Set<TableName> named = defined.apply(definition.writeSet());
         if (named == null && !ofObjects.test(definition.writeSet())) {
@@ -211,12 +211,13 @@ final class DifferingTables {
             found.addAll(TableMap.tables(w.payload()));
             return;
         }
-        if (ofObjects.test(w)) {
+        Set<TableName> named = defined.apply(w);
+        boolean none = named == null || named.isEmpty();
+        if (none && ofObjects.test(w)) {
             objects = true;
             return;
         }
-        Set<TableName> named = defined.apply(w);
-        if (named == null || named.isEmpty()) {
+        if (none) {
             throw new NotByTables("the definition at seqno " + c.seqno() + " isn't one of tables alone");
         }
         found.addAll(named);

@@ -118,8 +118,12 @@ final class KeptDefinitions {
     boolean bring(Set<TableName> tables) throws NotByTables, SQLException, IOException, InterruptedException {
         long upTo = ports.stream().lastOrdered();
         return afterCopy.bring(
-                (connection, defined) ->
-                        LogWithoutTables.ofDefinitions(ports.cache(), columns(connection, tables), defined::of, upTo),
+                (connection, defined) -> LogWithoutTables.ofDefinitions(
+                        ports.cache(),
+                        columns(connection, tables),
+                        // Triggers of others are made here, too.
+                        w -> defined.isOfObjects(w) ? null : defined.of(w),
+                        upTo),
                 upTo);
     }
 

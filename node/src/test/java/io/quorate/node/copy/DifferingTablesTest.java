@@ -307,6 +307,18 @@ class DifferingTablesTest {
         assertThat(both(Difference.at(refused), 0)).isEqualTo(new DifferingTables.Found(Set.of(A), true));
     }
 
+    /** As an online change of a schema makes and drops them; nobody could help a server beside it otherwise. */
+    @Test
+    void aTriggerIsCopiedWithItsTableWhereThatIsKnown() throws Exception {
+        long refused = rows(THERE, 1, true, A);
+        objects.add(new Gtid(THERE, 2));
+        definition(THERE, 2, true, Set.of(B));
+        assertThat(find(Difference.at(refused), 0)).containsExactly(A);
+        objects.add(new Gtid(HERE, 1));
+        definition(HERE, 1, false, Set.of(C));
+        assertThat(find(Difference.at(refused), 0)).containsExactlyInAnyOrder(A, C);
+    }
+
     // The record without these tables
 
     private List<WriteSet> without(long upTo) throws Exception {

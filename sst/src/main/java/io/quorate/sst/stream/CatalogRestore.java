@@ -71,14 +71,21 @@ public final class CatalogRestore {
         }
     }
 
-    /** Makes those triggers that aren't here, and makes schemas read-only if the donor's are. */
-    public void createMissingTriggers(Connection joiner) throws SQLException {
+    /**
+     * Makes those triggers of some tables that aren't here, and makes schemas read-only if the donor's are. Those of
+     * other tables may be defined only later here.
+     */
+    public void createMissingTriggers(Connection joiner, Set<TableName> tables) throws SQLException {
+        // A server may keep the names of tables in lower case, but not those in a trigger.
+        Set<TableName> names = tables.stream().map(TableName::inLowerCase).collect(Collectors.toSet());
         try (Session session = Session.ofJoiner(joiner)) {
             Set<List<String>> here =
                     Set.copyOf(session.rows("SELECT TRIGGER_SCHEMA, TRIGGER_NAME FROM information_schema.TRIGGERS"));
             new ProgramMaker(session, catalog)
                     .make(catalog.triggers().stream()
                             .filter(trigger -> !here.contains(List.of(trigger.schema(), trigger.name())))
+                            .filter(trigger ->
+                                    names.contains(CatalogRule.tableOf(trigger).inLowerCase()))
                             .toList());
         }
     }

@@ -198,12 +198,21 @@ final class CatalogRule {
     }
 
     private static void trigger(Program trigger) {
-        program(trigger, "TRIGGER")
+        StatementRule rule = upToTable(trigger);
+        rule.tableOf(trigger.schema());
+        rule.words("FOR", "EACH", "ROW");
+    }
+
+    private static StatementRule upToTable(Program trigger) {
+        return program(trigger, "TRIGGER")
                 .oneOf(Set.of("BEFORE", "AFTER"))
                 .oneOf(Set.of("INSERT", "UPDATE", "DELETE"))
-                .words("ON")
-                .tableOf(trigger.schema())
-                .words("FOR", "EACH", "ROW");
+                .words("ON");
+    }
+
+    /** The table of a trigger, as the trigger has it. */
+    static TableName tableOf(Program trigger) {
+        return new TableName(trigger.schema(), upToTable(trigger).tableOf(trigger.schema()));
     }
 
     private static void event(Program event) {

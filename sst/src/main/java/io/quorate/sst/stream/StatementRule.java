@@ -125,15 +125,15 @@ final class StatementRule {
         return this;
     }
 
-    /** A table of this schema, perhaps with its name. */
-    StatementRule tableOf(String schema) {
+    /** A table of this schema, perhaps with the schema's name; its own name. */
+    String tableOf(String schema) {
         String first = part();
-        if (in.peek().isSign('.')) {
-            in.next();
-            requireNamed(first, schema);
-            part();
+        if (!in.peek().isSign('.')) {
+            return first;
         }
-        return this;
+        in.next();
+        requireNamed(first, schema);
+        return part();
     }
 
     private static void requireNamed(String name, String wanted) {
