@@ -442,7 +442,11 @@ class OddGlobalsIT {
                 Thread.sleep(20);
             }
             assertThat(global("read_only")).isEqualTo("1");
-            execute("SET GLOBAL read_only = OFF");
+            execute("SET GLOBAL read_only = OFF, GLOBAL offline_mode = ON");
+            while (!node.status().reason().contains("root@localhost has set offline_mode=ON")) {
+                Thread.sleep(20);
+            }
+            execute("SET GLOBAL offline_mode = OFF");
             while (!node.status().reason().isEmpty()) {
                 Thread.sleep(20);
             }

@@ -61,7 +61,7 @@ class Probes implements SmartLifecycle, ProbeServer.Answers {
     private String said(NodeState state) {
         return state.name()
                 + (server.isDraining() ? ", drained" : "")
-                + (server.closedBy() != null ? ", read_only by " + server.closedBy() : "")
+                + (server.closedBy() != null ? ", " + server.closedBy() : "")
                 + (standing.isLeftBehind() ? ", left behind" : "");
     }
 

@@ -211,7 +211,7 @@ public final class Standing {
         String reason = loop.reason();
         String closedBy = server.closedBy();
         if (loop.state().writable() && closedBy != null) {
-            return "clients can't write: " + closedBy + " has set read_only=ON there; SET GLOBAL read_only=OFF";
+            return "clients can't write: " + closedBy + " there; set it OFF";
         }
         long gained = appliedRate.last() - orderedRate.last();
         return loop.state() == NodeState.JOINED && gained > 0

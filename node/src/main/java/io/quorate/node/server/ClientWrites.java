@@ -83,12 +83,15 @@ final class ClientWrites {
      * @param captured whether a capture is there that goes on acknowledging commits. If not, none waits any more.
      */
     void close(Connection connection, boolean captured) throws SQLException {
+        boolean before = ServerAccess.isReadOnly(connection);
         if (semiSync == null || !SemiSyncSource.isEnabled(connection)) {
             shut(connection);
         } else {
             closeAmongWaiting(connection, captured);
         }
-        log.info("the server is read-only for clients");
+        if (!before) {
+            log.info("the server is read-only for clients");
+        }
     }
 
     /**

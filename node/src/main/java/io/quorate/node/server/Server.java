@@ -64,7 +64,7 @@ public interface Server extends AutoCloseable {
     /** Whether clients are kept out by {@link #drain}. */
     boolean isDraining();
 
-    /** The account that keeps clients from writing, other than this service's; null for none. */
+    /** Who keeps clients from writing besides this service, and by what; null when nobody does. */
     default @Nullable String closedBy() {
         ServerSession present = session();
         return present == null ? null : present.closedBy();

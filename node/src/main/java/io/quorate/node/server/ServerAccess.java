@@ -266,14 +266,15 @@ public final class ServerAccess implements AutoCloseable {
     }
 
     /**
-     * The account that keeps clients from writing; empty where that is this service, or whoever started mysqld; null
-     * where nobody does.
+     * The account that has switched a global variable on; empty where that is this service, or whoever started mysqld;
+     * null where it is off.
      */
-    static @Nullable String closedBy(Connection connection) throws SQLException {
-        return ask(connection, """
-                SELECT IF(NOT @@GLOBAL.read_only, NULL, (SELECT COALESCE(MAX(CONCAT(SET_USER, '@', SET_HOST)), '')
-                FROM performance_schema.variables_info WHERE VARIABLE_NAME = 'read_only'
-                AND VARIABLE_SOURCE = 'DYNAMIC' AND SET_USER <> SUBSTRING_INDEX(USER(), '@', 1)))""");
+    static @Nullable String switchedOnBy(Connection connection, String variable) throws SQLException {
+        return ask(
+                connection,
+                "SELECT IF(NOT @@GLOBAL." + variable + ", NULL, (SELECT COALESCE(MAX(CONCAT(SET_USER, '@', SET_HOST)),"
+                        + " '') FROM performance_schema.variables_info WHERE VARIABLE_NAME = '" + variable
+                        + "' AND VARIABLE_SOURCE = 'DYNAMIC' AND SET_USER <> SUBSTRING_INDEX(USER(), '@', 1)))");
     }
 
     public static boolean isReadOnly(Connection connection) throws SQLException {

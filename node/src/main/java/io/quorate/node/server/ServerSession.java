@@ -45,6 +45,8 @@ public final class ServerSession implements AutoCloseable {
     private static final long STAYS_OPEN_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final int LOOKS_PER_TABLE_LOOK = 60;
+    private static final String READ_ONLY = "read_only";
+
     /** What every session of this node works with. */
     public record Ports(
             NodeProperties properties,
@@ -421,11 +423,11 @@ public final class ServerSession implements AutoCloseable {
 
         @Override
         public SessionCourse.Closed closed() throws SQLException {
-            String by = ServerAccess.closedBy(connection);
+            String by = ServerAccess.switchedOnBy(connection, READ_ONLY);
             if (by == null && course.isClosed()) {
                 log.warn("somebody has opened the server for clients, which this node's state doesn't allow");
             }
-            noteClosed(by);
+            noteClosed(by, ServerAccess.switchedOnBy(connection, "offline_mode"));
             return by == null
                     ? SessionCourse.Closed.BY_NOBODY
                     : by.isEmpty() ? SessionCourse.Closed.BY_SERVICE : SessionCourse.Closed.BY_SOMEBODY;
@@ -517,15 +519,22 @@ public final class ServerSession implements AutoCloseable {
         }
     }
 
-    private void noteClosed(@Nullable String by) {
-        String account = by == null || by.isEmpty() ? null : by;
-        if (account != null && !account.equals(closedBy)) {
-            log.warn("{} keeps clients from writing to the server: read_only is ON, and left so", account);
+    private void noteClosed(@Nullable String readOnly, @Nullable String offline) {
+        String by = byOther(offline, "offline_mode");
+        if (by == null) {
+            by = byOther(readOnly, READ_ONLY);
         }
-        closedBy = account;
+        if (by != null && !by.equals(closedBy)) {
+            log.warn("clients can't write to the server: {}, and it is left so", by);
+        }
+        closedBy = by;
     }
 
-    /** The account that keeps clients from writing by {@code read_only}, besides this service; null for none. */
+    private static @Nullable String byOther(@Nullable String account, String variable) {
+        return account == null || account.isEmpty() ? null : account + " has set " + variable + "=ON";
+    }
+
+    /** Who keeps clients from writing besides this service, and by what; null when nobody does. */
     @Nullable
     public String closedBy() {
         return closedBy;
