@@ -116,7 +116,7 @@ class DefinedTablesTest {
     @ValueSource(
             strings = {
                 "CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET @a = 1",
-                "create definer = `trigger`@`%` trigger if not exists db.X after update on db.`t` for each row set @a = 1",
+                "create definer=`trigger`@`%` trigger if not exists db.X after update on db.`t` for each row set @a=1",
                 "CREATE DEFINER=`a`@`b` TRIGGER `x` /* y */ BEFORE DELETE ON t FOR EACH ROW FOLLOWS y DELETE FROM u",
             })
     void aTriggerConcernsItsTable(String sql) {

@@ -19,18 +19,16 @@ final class LosingDefinitions {
      * t3}.
      *
      * @param between how many rows each of them writes to {@code still (id, a)} before that
-     * @param change what it does to the table, as in ALTER TABLE; triggers of this table and of another one come after it
+     * @param change what it does to the table, as in ALTER TABLE
+     * @param more what it does then, as to its own table and number
      */
-    static void runOnEach(Cluster cluster, int between, String change) throws Exception {
-        run(
-                cluster,
-                between,
-                node -> "UPDATE t" + (node % 3 + 1) + " SET a = 20 WHERE id = 2",
-                node -> List.of(
-                        "ALTER TABLE t" + node + " " + change,
-                        "CREATE TRIGGER of_t" + node + " BEFORE INSERT ON t" + node + " FOR EACH ROW SET @a = 1",
-                        "CREATE TRIGGER still" + node + " AFTER DELETE ON still FOR EACH ROW SET @a = 1",
-                        "DROP TRIGGER still" + node));
+    static void runOnEach(Cluster cluster, int between, String change, IntFunction<List<String>> more)
+            throws Exception {
+        run(cluster, between, node -> "UPDATE t" + (node % 3 + 1) + " SET a = 20 WHERE id = 2", node -> {
+            List<String> all = new ArrayList<>(List.of("ALTER TABLE t" + node + " " + change));
+            all.addAll(more.apply(node));
+            return all;
+        });
     }
 
     /**

@@ -67,8 +67,8 @@ class OddServersIT {
                         "CREATE DATABASE d",
                         "CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(255) UNIQUE, j JSON, at TIMESTAMP,"
                                 + " h INT AS (id * 2) STORED, p POINT)",
-                        "INSERT INTO d.t (id, v, j, at) WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n"
-                                + " WHERE i < 1900) SELECT i, REPEAT(i, 20), JSON_OBJECT('a', i), NOW() FROM n");
+                        "INSERT INTO d.t (id, v, j, at) WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1"
+                                + " FROM n WHERE i < 1900) SELECT i, REPEAT(i, 20), JSON_OBJECT('a', i), NOW() FROM n");
         cluster.assertConverged();
         for (int node : cluster.servers()) {
             control.put(node, cluster.mysql(node).connect());

@@ -70,7 +70,7 @@ class WaitingTrials {
         // What the others write to a table before this comes before it in the order, and is seen after it.
         boolean inOneTable = random.nextBoolean();
         if (!inOneTable) {
-            LosingDefinitions.runOnEach(cluster, BETWEEN, "DROP COLUMN a");
+            LosingDefinitions.runOnEach(cluster, BETWEEN, "DROP COLUMN a", node -> List.of());
         } else {
             LosingDefinitions.runOnOne(cluster, BETWEEN, 10 * round, "DROP COLUMN gone");
         }
