@@ -396,7 +396,7 @@ class ApplyCourseTest {
         goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
         assertThatThrownBy(() -> fails(RUN_ALONE, DISK_FULL))
                 .isInstanceOfSatisfying(
-                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.APPLY_FAILED));
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.SERVER_UNABLE));
     }
 
     @Test
