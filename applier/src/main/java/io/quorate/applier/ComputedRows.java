@@ -45,6 +45,9 @@ import java.util.stream.Collectors;
 final class ComputedRows {
     private static final Duration LIMIT = Duration.ofSeconds(10);
     private static final int TABLES_MAX = 1_000;
+    /** All offsets of time zones, and a margin. */
+    private static final int TAKEN_TRIES = 150;
+
     /** "Incorrect value for column". */
     private static final int WRONG_VALUE = 1366;
 
@@ -65,7 +68,7 @@ final class ComputedRows {
         try {
             session.binlog(events, trial.own);
         } catch (SQLException e) {
-            if (!statements.isOfOne() || !mayBeOfComputing(e) || !trial.helps(events)) {
+            if (!statements.isOfOne() || !mayBeOfComputing(e, tables) || !trial.helps(events)) {
                 throw e;
             }
         }
@@ -81,11 +84,16 @@ final class ComputedRows {
         return computed == null || computed.stored().isEmpty() ? null : computed.stored();
     }
 
-    /** Whether the same row may be taken if something else is computed of it. */
-    private static boolean mayBeOfComputing(SQLException e) {
+    /** Whether the same rows may be taken if something else is computed of them. */
+    private static boolean mayBeOfComputing(SQLException e, Map<Long, Computed> tables) {
         return switch (e.getErrorCode()) {
-            // Duplicate keys; CHECK; out of range.
-            case 1062, 1022, 1586, 3819, 1690 -> true;
+            // A duplicate key, whose name is the last that the server says.
+            case 1062, 1586 ->
+                tables.values().stream()
+                        .flatMap(table -> table.unique().stream())
+                        .anyMatch(key -> e.getMessage().endsWith("." + key + "'"));
+            // CHECK; out of range.
+            case 3819, 1690 -> true;
             default -> false;
         };
     }
@@ -109,7 +117,8 @@ final class ComputedRows {
 
         /** Whether the server takes the events under other settings. */
         boolean helps(byte[] events) throws SQLException {
-            for (Iterator<RowSettings> others = others(Payload.of(events)); others.hasNext() && isTime(); ) {
+            Iterator<RowSettings> others = others(Payload.of(events));
+            for (int i = 0; others.hasNext() && i < TAKEN_TRIES && isTime(); i++) {
                 if (taken(events, others.next())) {
                     return true;
                 }
@@ -176,7 +185,7 @@ final class ComputedRows {
                 session.binlog(events, settings);
                 return true;
             } catch (SQLException e) {
-                if (!mayBeOfComputing(e)) {
+                if (!mayBeOfComputing(e, tables)) {
                     throw e;
                 }
                 return false;

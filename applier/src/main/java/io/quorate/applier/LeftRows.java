@@ -17,6 +17,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
@@ -74,7 +75,7 @@ final class LeftRows {
      */
     void require(List<WriteSet> losers) throws SQLException {
         Set<String> seen = new HashSet<>();
-        Batch batch = new Batch();
+        Batch batch = new Batch(true);
         for (WriteSet loser : losers) {
             rows(loser.payload(), LeftRows::all, seen, batch);
             if (!batch.odd.isEmpty()) {
@@ -96,9 +97,9 @@ final class LeftRows {
         return IntStream.range(0, map.columns()).boxed().toList();
     }
 
-    /** The rows that don't hold in some columns what the events have left in them. */
+    /** The rows that are there and don't hold in some columns what the events have left in them. */
     List<Left> odd(Payload events, Columns columns) throws SQLException {
-        Batch batch = new Batch();
+        Batch batch = new Batch(false);
         rows(events, columns, new HashSet<>(), batch);
         batch.compare();
         return batch.odd;
@@ -106,7 +107,7 @@ final class LeftRows {
 
     /** Those of some rows that still don't hold what they were left with. */
     List<Left> stillOdd(List<Left> rows) throws SQLException {
-        Batch batch = new Batch();
+        Batch batch = new Batch(false);
         for (Left row : rows) {
             batch.add(row);
         }
@@ -118,7 +119,13 @@ final class LeftRows {
     private final class Batch {
         private final List<Left> rows = new ArrayList<>();
         private final List<Left> odd = new ArrayList<>();
+        private final boolean withMissing;
         private int characters;
+
+        /** @param withMissing whether rows that aren't there are odd, too */
+        Batch(boolean withMissing) {
+            this.withMissing = withMissing;
+        }
 
         void add(Left left) throws SQLException {
             rows.add(left);
@@ -128,8 +135,30 @@ final class LeftRows {
             }
         }
 
+        /** Locks the rows, and keeps those that aren't as they were left. */
         void compare() throws SQLException {
-            odd.addAll(LeftRows.this.compare(rows));
+            if (rows.isEmpty()) {
+                return;
+            }
+            List<String> selects = new ArrayList<>();
+            for (int i = 0; i < rows.size(); i++) {
+                Left left = rows.get(i);
+                selects.add("(SELECT " + i + ", (" + left.same + ") FROM " + name(left.map) + " WHERE " + left.where
+                        + " FOR UPDATE)");
+            }
+            boolean[] isOdd = new boolean[rows.size()];
+            Arrays.fill(isOdd, withMissing);
+            try (Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery(String.join(" UNION ALL ", selects))) {
+                while (row.next()) {
+                    isOdd[row.getInt(1)] = !row.getBoolean(2);
+                }
+            }
+            for (int i = 0; i < isOdd.length; i++) {
+                if (isOdd[i]) {
+                    odd.add(rows.get(i));
+                }
+            }
             rows.clear();
             characters = 0;
         }
@@ -312,29 +341,6 @@ final class LeftRows {
             charsets.put(collation, known);
         }
         return known;
-    }
-
-    /** Locks rows, and returns those that aren't as they were left. */
-    private List<Left> compare(List<Left> batch) throws SQLException {
-        List<Left> odd = new ArrayList<>(batch);
-        if (batch.isEmpty()) {
-            return odd;
-        }
-        List<String> selects = new ArrayList<>();
-        for (int i = 0; i < batch.size(); i++) {
-            Left left = batch.get(i);
-            selects.add("(SELECT " + i + ", (" + left.same + ") FROM " + name(left.map) + " WHERE " + left.where
-                    + " FOR UPDATE)");
-        }
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(String.join(" UNION ALL ", selects))) {
-            while (row.next()) {
-                if (row.getBoolean(2)) {
-                    odd.remove(batch.get(row.getInt(1)));
-                }
-            }
-        }
-        return odd;
     }
 
     private String present(Left left) throws SQLException {

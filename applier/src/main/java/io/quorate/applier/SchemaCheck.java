@@ -122,22 +122,36 @@ final class SchemaCheck implements TableMaps.Check {
             }
         }
         boolean timestamps = IntStream.of(origin.types).anyMatch(ColumnType::isTimestamp);
-        return expressions.isEmpty()
-                ? null
-                : new TableMaps.Computed(stored, ExpressionSettings.of(expressions, timestamps));
+        if (expressions.isEmpty()) {
+            return null;
+        }
+        Set<String> unique = Set.copyOf(texts(
+                connection,
+                "SELECT HEX(CONVERT(INDEX_NAME USING utf8mb4)) FROM information_schema.STATISTICS s" + of(origin)
+                        + " AND NON_UNIQUE = 0 AND (EXPRESSION IS NOT NULL OR COLUMN_NAME IN (SELECT c.COLUMN_NAME FROM"
+                        + " information_schema.COLUMNS c WHERE c.TABLE_SCHEMA = s.TABLE_SCHEMA"
+                        + " AND c.TABLE_NAME = s.TABLE_NAME AND c.GENERATION_EXPRESSION <> ''))"));
+        return new TableMaps.Computed(stored, unique, ExpressionSettings.of(expressions, timestamps));
     }
 
     private static List<String> indexesAndChecks(Connection connection, TableMap origin) throws SQLException {
-        String table = " WHERE TABLE_SCHEMA = CONVERT(%s USING utf8mb3) AND TABLE_NAME = CONVERT(%s USING utf8mb3)"
+        return texts(
+                connection,
+                "SELECT HEX(CONVERT(EXPRESSION USING utf8mb4)) FROM information_schema.STATISTICS" + of(origin)
+                        + " AND EXPRESSION IS NOT NULL UNION ALL SELECT HEX(CONVERT(CHECK_CLAUSE USING utf8mb4))"
+                        + " FROM information_schema.TABLE_CONSTRAINTS JOIN information_schema.CHECK_CONSTRAINTS"
+                        + " USING (CONSTRAINT_SCHEMA, CONSTRAINT_NAME)" + of(origin) + " AND ENFORCED = 'YES'");
+    }
+
+    private static String of(TableMap origin) {
+        return " WHERE TABLE_SCHEMA = CONVERT(%s USING utf8mb3) AND TABLE_NAME = CONVERT(%s USING utf8mb3)"
                 .formatted(hex(origin.schema), hex(origin.table));
+    }
+
+    private static List<String> texts(Connection connection, String query) throws SQLException {
         List<String> texts = new ArrayList<>();
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(
-                        "SELECT HEX(CONVERT(EXPRESSION USING utf8mb4)) FROM information_schema.STATISTICS" + table
-                                + " AND EXPRESSION IS NOT NULL UNION ALL"
-                                + " SELECT HEX(CONVERT(CHECK_CLAUSE USING utf8mb4))"
-                                + " FROM information_schema.TABLE_CONSTRAINTS JOIN information_schema.CHECK_CONSTRAINTS"
-                                + " USING (CONSTRAINT_SCHEMA, CONSTRAINT_NAME)" + table + " AND ENFORCED = 'YES'")) {
+                ResultSet row = statement.executeQuery(query)) {
             while (row.next()) {
                 texts.add(unhex(row.getString(1)));
             }

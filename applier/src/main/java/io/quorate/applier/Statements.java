@@ -7,6 +7,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
 import io.quorate.core.binlog.RowSettings;
+import io.quorate.core.binlog.RowsEvent;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -247,9 +248,36 @@ final class Statements {
         if (!map.mapped(statement)) {
             maps.append(map.event(), 0, map.event().length);
         }
-        lastRows = rows.append(payload, offset, length);
+        if (map.computed() == null || !appendAlone(map, payload, offset)) {
+            append(map, payload, offset, length);
+        }
+        return true;
+    }
+
+    private void append(TableMap map, byte[] bytes, int offset, int length) {
+        lastRows = rows.append(bytes, offset, length);
         BinlogEvents.tableId(rows.array(), lastRows, map.id());
         BinlogEvents.endsStatement(rows.array(), lastRows, false);
+    }
+
+    /**
+     * An update whose images lack a stored column leaves that as it is, but only in the first row of its event: in
+     * others BINLOG computes it anew. So each row gets an event; false for events that don't lack any.
+     */
+    private boolean appendAlone(TableMap map, byte[] payload, int offset) {
+        int type = BinlogEvents.type(payload, offset);
+        if (type != BinlogEvents.UPDATE_ROWS && type != BinlogEvents.PARTIAL_UPDATE_ROWS) {
+            return false;
+        }
+        RowsEvent row = new RowsEvent(
+                io.quorate.core.binlog.TableMap.read(map.event(), 0, map.event().length), payload, offset);
+        if (map.computed().stored().stream().allMatch(row::afterHas)) {
+            return false;
+        }
+        while (row.next()) {
+            byte[] alone = row.alone(offset);
+            append(map, alone, 0, alone.length);
+        }
         return true;
     }
 

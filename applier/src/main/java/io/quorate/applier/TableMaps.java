@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The TABLE_MAP events a session has met, each content once: transactions on one table share one id, and the local
@@ -31,10 +32,11 @@ final class TableMaps {
     /**
      * What a server computes of a table's rows, and may compute otherwise in another session.
      *
-     * @param stored indexes of its stored generated columns, in order
+     * @param stored where its stored generated columns are among the columns, in order
+     * @param unique names of unique indexes of what is computed
      * @param settings that may decide
      */
-    record Computed(List<Integer> stored, ExpressionSettings settings) {}
+    record Computed(List<Integer> stored, Set<String> unique, ExpressionSettings settings) {}
 
     private final Check check;
     private final Map<ByteBuffer, TableMap> held = new HashMap<>();

@@ -146,6 +146,7 @@ class ApplierIT extends OriginAndServer {
                 "CREATE TABLE zoned (id INT PRIMARY KEY, n INT, ts TIMESTAMP, h INT AS (HOUR(ts)) STORED)",
                 "CREATE TABLE kept (id VARCHAR(9) PRIMARY KEY, n INT, ts TIMESTAMP, d DATE AS (DATE(ts)) STORED,"
                         + " h INT AS (HOUR(ts)) STORED, UNIQUE (d))",
+                "CREATE TABLE virtuals (id INT PRIMARY KEY, ts TIMESTAMP, d DATE AS (DATE(ts)), UNIQUE (d))",
                 "CREATE TABLE checked (id INT PRIMARY KEY, ts TIMESTAMP, CHECK (HOUR(ts) < 7))",
                 "CREATE TABLE plain (id INT PRIMARY KEY, j JSON, v INT AS (j->'$.v') STORED)");
         replica.take(seqno -> seqno - 1);
@@ -175,10 +176,11 @@ class ApplierIT extends OriginAndServer {
                 "INSERT INTO zoned (id, ts) VALUES (1, '2026-03-15 01:30:00')",
                 "SET time_zone = '-03:30'",
                 "INSERT INTO zoned (id, ts) VALUES (2, '2026-03-15 01:30:00')",
-                "INSERT INTO kept (id, ts) VALUES ('a', '2026-03-15 01:30:00'), ('b', '2026-03-14 03:30:00')",
+                "INSERT INTO kept (id, ts) VALUES ('a', '2026-03-15 01:30:00'), ('b', '2026-03-14 23:30:00')",
+                "INSERT INTO virtuals (id, ts) VALUES (1, '2026-03-15 01:30:00'), (2, '2026-03-14 23:30:00')",
                 "INSERT INTO checked VALUES (1, '2026-03-15 01:30:00')",
                 "COMMIT",
-                "SET time_zone = '+09:00'",
+                "SET time_zone = '+09:00', binlog_row_image = 'MINIMAL'",
                 "UPDATE zoned SET n = 1",
                 "UPDATE kept SET n = 1",
                 "UPDATE kept SET id = 'c' WHERE id = 'b'");

@@ -52,7 +52,9 @@ class CopyReplayIT {
             server.execute(transaction.toArray(new String[0]));
             unlogged("CREATE TABLE replay.left" + i + " AS SELECT * FROM replay.t");
         }
-        unlogged("CREATE TABLE replay.m (id INT PRIMARY KEY)", "INSERT INTO replay.m VALUES (1)");
+        unlogged(
+                "CREATE TABLE replay.m (id INT PRIMARY KEY, h DECIMAL(9, 4) AS (1 / id) STORED)",
+                "INSERT INTO replay.m (id) VALUES (1)");
         server.execute("UPDATE replay.m SET id = 2", "FLUSH BINARY LOGS");
         List<WriteSet> writeSets = BinlogReader.writeSets(server.dataDirectory());
         assertThat(writeSets).hasSize(TRANSACTIONS + 1);

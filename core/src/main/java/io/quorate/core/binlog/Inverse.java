@@ -132,8 +132,8 @@ public final class Inverse {
 
     /**
      * An update that gives a row the values of some columns as its after image has them, and looks it up by its primary
-     * key. The server takes these values even of stored generated columns, where they aren't indexed. It computes those
-     * that are, and all of which a column that they are made of is among those given.
+     * key. As the first row of an event, the server takes these values even of stored generated columns, where they
+     * aren't indexed. It computes those that are, and all of which a column that they are made of is among those given.
      *
      * @param rows standing at the row of the event that is at {@code at}
      * @param columns in order

@@ -2,6 +2,7 @@
 package io.quorate.core.binlog;
 
 import io.quorate.core.BinlogEvents;
+import java.util.Arrays;
 
 /**
  * A ROWS event being walked row by row: for each row, where its images begin and end. The layout is at {@code
@@ -66,6 +67,20 @@ public final class RowsEvent {
             count += (bytes[bitmap + (i >>> 3)] >>> (i & 7)) & 1;
         }
         return count;
+    }
+
+    /** Whether the after images have a column. */
+    public boolean afterHas(int column) {
+        return (bytes[presentAfter + (column >>> 3)] >>> (column & 7) & 1) != 0;
+    }
+
+    /** The row as an event of its own. */
+    public byte[] alone(int offset) {
+        int head = presentAfter + (columns + 7) / 8 - offset;
+        byte[] event = Arrays.copyOfRange(bytes, offset, offset + head + afterTo - beforeFrom);
+        System.arraycopy(bytes, beforeFrom, event, head, afterTo - beforeFrom);
+        BinlogEvents.length(event, 0, event.length);
+        return event;
     }
 
     /** Moves to the next row; false when there is none. */
