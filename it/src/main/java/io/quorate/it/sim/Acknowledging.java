@@ -15,9 +15,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Carries out the product's {@link AckCourse}, {@link AckTurns} and {@link OverdueCommits} in one session with the server: the capture's
- * connection, which is the server's semi-sync replica and may break, and what ends sessions and acknowledges, of which
- * each turn takes its time.
+ * Carries out the product's {@link AckCourse}, {@link AckTurns} and {@link OverdueCommits} in one session with the
+ * server: the capture's connection, which is the server's semi-sync replica and may break, and what ends sessions and
+ * acknowledges, of which each turn takes its time.
  */
 final class Acknowledging implements OwnRegister.Listener {
     /** What the product waits for runs so much faster here, as all does. */
