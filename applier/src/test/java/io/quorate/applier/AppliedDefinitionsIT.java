@@ -484,6 +484,7 @@ class AppliedDefinitionsIT extends OriginAndServer {
                 CarriedSetting.BLOCK_ENCRYPTION_MODE, "aes-256-ecb",
                 CarriedSetting.DEFAULT_STORAGE_ENGINE, "MyISAM",
                 CarriedSetting.OLD_ALTER_TABLE, "ON",
+                CarriedSetting.SQL_QUOTE_SHOW_CREATE, "OFF",
                 CarriedSetting.INNODB_FT_ENABLE_STOPWORD, "ON",
                 CarriedSetting.INNODB_FT_USER_STOPWORD_TABLE, schema + "/words"));
         assertThat(settings).hasSize(CarriedSetting.values().length);
@@ -497,7 +498,7 @@ class AppliedDefinitionsIT extends OriginAndServer {
                         + " ADD q DECIMAL(30, 20) AS (id / 7) STORED,"
                         + " ADD a VARBINARY(100) AS (AES_ENCRYPT(s, 'key')) STORED, ADD FULLTEXT (s)",
                 "CREATE VIEW v AS SELECT WEEK(d) FROM t",
-                "CREATE TABLE engine (id INT PRIMARY KEY)",
+                "CREATE TABLE engine (id INT PRIMARY KEY, CHECK (id > 0))",
                 "CREATE EVENT e ON SCHEDULE EVERY 1 + (1 / 7) * 1e9 HOUR DO SET @x = 1");
         replica.start(Replica.SETTINGS);
         List<WriteSet> all = BinlogReader.writeSets(origin.dataDirectory());

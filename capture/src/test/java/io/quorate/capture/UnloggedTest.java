@@ -8,9 +8,11 @@ import static io.quorate.core.CarriedSetting.DIV_PRECISION_INCREMENT;
 import static io.quorate.core.CarriedSetting.INNODB_FT_ENABLE_STOPWORD;
 import static io.quorate.core.CarriedSetting.INNODB_FT_USER_STOPWORD_TABLE;
 import static io.quorate.core.CarriedSetting.OLD_ALTER_TABLE;
+import static io.quorate.core.CarriedSetting.SQL_QUOTE_SHOW_CREATE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.CarriedSetting;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,7 +25,7 @@ class UnloggedTest {
 
     private static void assertSettings(String sql, CarriedSetting... settings) {
         Set<CarriedSetting> named = of(sql).named();
-        if (settings.length > 0 && settings[0] == DEFAULT_STORAGE_ENGINE) {
+        if (List.of(settings).contains(DEFAULT_STORAGE_ENGINE)) {
             assertThat(of(sql).settings()).as(sql).containsExactly(settings);
         } else {
             assertThat(named).as(sql).isEqualTo(Set.of(settings));
@@ -62,13 +64,21 @@ class UnloggedTest {
         assertSettings("CREATE TABLE IF NOT EXISTS s.t (engine INT, KEY (engine))", DEFAULT_STORAGE_ENGINE);
         assertSettings("CREATE TABLE s.engine (a INT)", DEFAULT_STORAGE_ENGINE);
         assertSettings("CREATE TABLE `t` (`a` int) START TRANSACTION", DEFAULT_STORAGE_ENGINE);
-        assertSettings("CREATE TABLE t (a VARCHAR(9) CHECK (a LIKE 'x'))", DEFAULT_STORAGE_ENGINE);
+        assertSettings("CREATE TABLE t (a VARCHAR(9) AS (a LIKE 'x'))", SQL_QUOTE_SHOW_CREATE, DEFAULT_STORAGE_ENGINE);
         assertSettings("CREATE TABLE t (a INT) ENGINE=MyISAM");
         assertSettings("CREATE TABLE t (a INT) COMMENT 'c' ENGINE MyISAM");
         assertSettings("CREATE TABLE t LIKE s.u");
         assertSettings("CREATE TABLE IF NOT EXISTS s.t (LIKE u)");
         assertSettings("ALTER TABLE t ADD a INT");
         assertSettings("DROP TABLE t");
+    }
+
+    @Test
+    void theTextOfACheckIsQuotedAsItsSessionHasIt() {
+        assertSettings("CREATE TABLE t (a INT, CHECK (a > 0))", SQL_QUOTE_SHOW_CREATE, DEFAULT_STORAGE_ENGINE);
+        for (String sql : List.of("ALTER TABLE t ADD CONSTRAINT c CHECK (a > 0)", "CREATE TABLE t LIKE u")) {
+            assertThat(of(sql).settings()).as(sql).contains(SQL_QUOTE_SHOW_CREATE);
+        }
     }
 
     @Test

@@ -17,6 +17,8 @@ public enum CarriedSetting {
     BLOCK_ENCRYPTION_MODE,
     /** Whether a table is altered by a copy, which evaluates its expressions anew, and may number rows otherwise. */
     OLD_ALTER_TABLE,
+    /** Whether names in a CHECK are quoted, whose text the server keeps. */
+    SQL_QUOTE_SHOW_CREATE,
     /** The engine of a table for which none is named. */
     DEFAULT_STORAGE_ENGINE,
     /** Whether a FULLTEXT index leaves words out; the index keeps to that. */

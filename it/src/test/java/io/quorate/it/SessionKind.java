@@ -109,7 +109,7 @@ record SessionKind(String name, List<String> set) {
                         "innodb_strict_mode = 0",
                         "innodb_ft_enable_stopword = 0",
                         "old_alter_table = 1, big_tables = 1",
-                        "show_create_table_verbosity = 1, sql_quote_show_create = 0",
+                        "sql_quote_show_create = 0",
                         "binlog_row_image = 'MINIMAL'",
                         "binlog_row_image = 'NOBLOB', binlog_row_value_options = 'PARTIAL_JSON'",
                         "binlog_transaction_compression = 1, binlog_rows_query_log_events = 1",

@@ -38,7 +38,7 @@ class SimulationTest {
             Map.entry(Bug.CLOSED_BY_CLOCK, 3L),
             Map.entry(Bug.VOTED_TWICE, 43L),
             Map.entry(Bug.ANSWERED_TOO_EARLY, 3L),
-            Map.entry(Bug.SILENCE_COUNTS, 2000L),
+            Map.entry(Bug.SILENCE_COUNTS, 2485L),
             Map.entry(Bug.ENDED_AFTER_ACK, 48L),
             Map.entry(Bug.CONNECTED_UNSETTLED, 60L),
             Map.entry(Bug.FORMER_SESSION_ENDED, 3974L),
