@@ -46,6 +46,10 @@ final class SoakStatements {
             "CREATE TABLE soak.kept (id BIGINT PRIMARY KEY, tag VARCHAR(40) NOT NULL, a INT NOT NULL, b INT)",
             "CREATE TABLE soak.plain (tag VARCHAR(40) NOT NULL, a INT NOT NULL, b INT)",
             "CREATE TABLE soak.trail (id BIGINT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(20))",
+            // What is computed of its rows depends on the session that writes them.
+            "CREATE TABLE soak.zoned (id BIGINT PRIMARY KEY, ts TIMESTAMP NOT NULL, c CHAR(9) NOT NULL,"
+                    + " d DATE AS (DATE(ts)) STORED, w VARCHAR(40) AS (DATE_FORMAT(ts, '%W %M')) STORED,"
+                    + " l INT AS (CHAR_LENGTH(c)) STORED, KEY d (d), CHECK (HOUR(ts) < 24))",
             "CREATE TABLE soak.parent (id INT PRIMARY KEY, a INT)",
             "CREATE TABLE soak.child (id INT PRIMARY KEY, parent INT,"
                     + " FOREIGN KEY (parent) REFERENCES soak.parent (id) ON DELETE CASCADE ON UPDATE CASCADE)",
@@ -175,6 +179,7 @@ final class SoakStatements {
         taking(kinds);
         objects(kinds);
         accounts(kinds);
+        ofSessions(kinds);
         nothing(kinds);
         return List.copyOf(kinds);
     }
@@ -544,6 +549,38 @@ final class SoakStatements {
                         "REVOKE ALL PRIVILEGES, GRANT OPTION FROM " + d.user()));
     }
 
+    /** What is more than its text. */
+    private static void ofSessions(List<Kind> kinds) {
+        kinds.add(new Kind(
+                "events by user variables",
+                2,
+                false,
+                d -> List.of(
+                        "SET @days = " + (1 + d.below(99)) + ", lc_time_names = 'de_DE', time_zone = '+05:45'",
+                        "CREATE EVENT soak." + d.name("e") + " ON SCHEDULE "
+                                + d.one(
+                                        "EVERY @days DAY STARTS '2090-01-01 00:00:00'",
+                                        "AT '2090-01-01' + INTERVAL FLOOR(RAND() * 1000) HOUR")
+                                + " DO SET @x = 1")));
+        // Its server gets a copy of the table.
+        kinds.add(new Kind(
+                "rows in a statement's format",
+                1,
+                false,
+                d -> List.of(
+                        "SET SESSION binlog_format = '" + d.one("STATEMENT", "MIXED") + "'",
+                        "UPDATE soak.loose" + d.below(3) + " SET b = b + 1 WHERE id < 500 LIMIT 3")));
+        others(
+                kinds,
+                "tables of each server's own",
+                2,
+                d -> d.one(
+                        "ALTER TABLE mysql.slow_log ENGINE = MyISAM",
+                        "ALTER TABLE mysql.slow_log ENGINE = CSV",
+                        "TRUNCATE mysql.general_log",
+                        "ANALYZE TABLE mysql.time_zone_name"));
+    }
+
     private static void nothing(List<Kind> kinds) {
         others(
                 kinds,
@@ -559,6 +596,8 @@ final class SoakStatements {
                         "ALTER TABLE " + d.any(),
                         "FLUSH PRIVILEGES",
                         "FLUSH TABLES",
+                        "FLUSH TABLES " + d.any(),
+                        "FLUSH BINARY LOGS",
                         "CREATE TEMPORARY TABLE soak.passing (id INT PRIMARY KEY)"));
         others(kinds, "upkeep", 4, d -> d.one("ANALYZE", "OPTIMIZE", "CHECK", "REPAIR") + " TABLE " + d.any());
     }

@@ -65,6 +65,12 @@ final class SoakWriters implements AutoCloseable {
                 statement.execute(loose(random));
                 return;
             }
+            if (random.nextInt(6) == 0) {
+                statement.execute(session(random));
+                statement.execute("INSERT INTO soak.zoned (id, ts, c) VALUES (" + (10L * n + node)
+                        + ", NOW() - INTERVAL " + random.nextInt(9999) + " HOUR, 'c" + random.nextInt(999) + "')");
+                return;
+            }
             String tag = "w" + node + "-" + n;
             String kept = "INSERT INTO soak.kept (id, tag, a, b) VALUES (" + (10L * n + node) + ", '" + tag + "', "
                     + random.nextInt(1000) + ", " + b(random) + ")";
@@ -89,6 +95,16 @@ final class SoakWriters implements AutoCloseable {
                 client.rollback();
             }
         }
+    }
+
+    /** A session of its own, for this statement and all that come after it. */
+    private static String session(Random random) {
+        return "SET SESSION "
+                + switch (random.nextInt(3)) {
+                    case 0 -> "time_zone = '+05:00', lc_time_names = 'ja_JP', sql_mode = 'STRICT_TRANS_TABLES'";
+                    case 1 -> "time_zone = '-08:00', lc_time_names = 'en_US', sql_mode = 'PAD_CHAR_TO_FULL_LENGTH'";
+                    default -> "time_zone = 'SYSTEM', lc_time_names = 'en_US', sql_mode = 'ANSI'";
+                };
     }
 
     private static String b(Random random) {
