@@ -23,6 +23,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -172,7 +173,7 @@ final class RowRepair {
     /** Generated columns can't be written; the server is to compute them as the trusted one once did. */
     private void requireStored(Connection server, AuditedTable table, String identity, Row right) throws SQLException {
         boolean same = table.hasKey()
-                ? new StoredColumns(server, table, access::connectAlone, null)
+                ? new StoredColumns(server, table, access::connectAlone, new HashSet<>())
                                 .restore(Map.of(identity, right.version()))
                         == null
                 : table.count(server, identity) == Long.parseLong(right.version());

@@ -13,6 +13,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -69,22 +70,17 @@ public final class StoredColumns {
     private final Connection connection;
     private final AuditedTable table;
     private final Connections others;
-    /** What has helped last. */
-    private String found;
+    /** What has helped. */
+    private final Set<String> found;
     /** The part of the settings under which the table was opened last, as far as that is known. */
     private String bound = BINDING + "0, div_precision_increment = DEFAULT, block_encryption_mode = DEFAULT";
 
-    /** @param found what {@link #found} was for other rows of the table; null for none */
-    public StoredColumns(Connection connection, AuditedTable table, Connections others, String found) {
+    /** @param found what has helped with other rows of the table; what helps with these is added */
+    public StoredColumns(Connection connection, AuditedTable table, Connections others, Set<String> found) {
         this.connection = connection;
         this.table = table;
         this.others = others;
         this.found = found;
-    }
-
-    /** What has helped last; null when nothing had to. */
-    public String found() {
-        return found;
     }
 
     /**
@@ -105,7 +101,7 @@ public final class StoredColumns {
             if (settings == null) {
                 return sample;
             }
-            found = settings;
+            found.add(settings);
             recompute(odd, settings);
             odd = odd(wanted, odd);
         }
@@ -166,8 +162,10 @@ public final class StoredColumns {
 
     private String search(String sample, Map<String, String> wanted) throws SQLException {
         List<String> one = List.of(sample);
-        if (found != null && helps(found, one, wanted)) {
-            return found;
+        for (String settings : found) {
+            if (helps(settings, one, wanted)) {
+                return settings;
+            }
         }
         int tries = 0;
         for (Iterator<String> all = candidates().iterator(); all.hasNext() && tries < TRIES_MAX; tries++) {
@@ -253,10 +251,12 @@ public final class StoredColumns {
                     }
                 }
             }
-        }
-        for (String mode : MODES.subList(1, MODES.size())) {
-            for (String zone : mayUseTimeZone() ? zones() : List.of("DEFAULT")) {
-                candidates.add(assignments(mode, zone, "0", "DEFAULT", "DEFAULT"));
+            if (locale.equals("0")) {
+                for (String mode : MODES.subList(1, MODES.size())) {
+                    for (String zone : mayUseTimeZone() ? zones() : List.of("DEFAULT")) {
+                        candidates.add(assignments(mode, zone, "0", "DEFAULT", "DEFAULT"));
+                    }
+                }
             }
         }
         return candidates;

@@ -22,6 +22,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntConsumer;
 
 /**
@@ -47,7 +49,7 @@ public final class RowLoader {
     private final DataInputStream in;
     private final IntConsumer received;
     private final StoredColumns.Connections others;
-    private final Map<TableName, String> settings;
+    private final Map<TableName, Set<String>> settings;
 
     /**
      * @param received is told of bytes as they arrive; may hold them up
@@ -58,7 +60,7 @@ public final class RowLoader {
             DataInputStream in,
             IntConsumer received,
             StoredColumns.Connections others,
-            Map<TableName, String> settings) {
+            Map<TableName, Set<String>> settings) {
         this.in = in;
         this.received = received;
         this.others = others;
@@ -132,7 +134,8 @@ public final class RowLoader {
     /** Has the server compute anew what it has computed otherwise than the donor's server once did. */
     private void restore(Connection connection, AuditedTable table, String name) throws SQLException, IOException {
         TableName key = new TableName(table.schema(), table.name());
-        StoredColumns stored = new StoredColumns(connection, table, others, settings.get(key));
+        StoredColumns stored = new StoredColumns(
+                connection, table, others, settings.computeIfAbsent(key, k -> ConcurrentHashMap.newKeySet()));
         for (int count; (count = in.readInt()) != 0; ) {
             if (count < 0 || count > RowWriter.HASHES) {
                 throw unusable(name + ": hashes of " + count + " rows come at once");
@@ -148,9 +151,6 @@ public final class RowLoader {
                         "no settings are known under which a server computes the stored generated columns of " + name
                                 + " as the donor has them, row " + odd);
             }
-        }
-        if (stored.found() != null) {
-            settings.put(key, stored.found());
         }
     }
 

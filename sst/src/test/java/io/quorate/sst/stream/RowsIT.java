@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -275,7 +276,7 @@ class RowsIT {
             restore.create(to);
             RowWriter.prepare(read);
             RowLoader.prepare(load);
-            Map<TableName, String> settings = new HashMap<>();
+            Map<TableName, Set<String>> settings = new HashMap<>();
             for (Catalog.Table table : catalog.tables()) {
                 ByteArrayOutputStream bytes = new ByteArrayOutputStream();
                 AuditedTable there = AuditedTable.read(read, table.schema(), table.name());
@@ -298,6 +299,9 @@ class RowsIT {
                 }
                 load.commit();
             }
+            assertThat(settings.get(new TableName("awkward", "kept")))
+                    .as("what has helped with the rows of each session, for other pieces")
+                    .hasSize(2);
             for (Catalog.Table table : catalog.tables()) {
                 restore.addIndexes(to, table);
             }
