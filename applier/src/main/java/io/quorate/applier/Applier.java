@@ -168,7 +168,8 @@ public final class Applier implements AutoCloseable {
                 settler,
                 new Ending(),
                 new SchemaCheck(auxiliary),
-                lockouts);
+                lockouts,
+                listener::tables);
         boolean opened = false;
         try {
             for (int i = 0; i < settings.workers(); i++) {

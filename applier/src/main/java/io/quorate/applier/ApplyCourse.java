@@ -39,8 +39,10 @@ import org.slf4j.LoggerFactory;
  * ChildrenFirst}).
  *
  * <p>A barrier is a statement that commits by itself. The losers that it dooms are undone before it, in a transaction
- * of its own, until there are no more of them; clients are kept from writing meanwhile, also where there are none if
- * rows conflict with the statement, because what is undone after it may not fit its tables any more. If the server
+ * of its own, until there are no more of them; clients are kept from writing meanwhile. If rows conflict with the
+ * statement, what is undone after it may not fit its tables any more; so its tables are locked before it is looked
+ * whether there are losers, and clients that use them wait. Where they can't be locked, or there are losers, clients
+ * are kept from writing to the server for that moment. If the server
  * refuses the statement because of what it holds, and no more losers explain that, the other nodes are asked: either
  * all of them leave it out ({@link Verdicts}), or this server is the odd one and the applier ends.
  *
@@ -91,6 +93,9 @@ public final class ApplyCourse {
          */
         void holdClients(boolean hold);
 
+        /** Unlocks what {@link ApplyStep#LOCK_TABLES} has locked. */
+        void unlockTables();
+
         /** Counts something for the statistics. */
         void count(Happening what);
     }
@@ -126,6 +131,9 @@ public final class ApplyCourse {
     private SQLException missingRow;
 
     private boolean holding;
+    /** Whether the definition's tables are locked. */
+    private boolean locked;
+
     private boolean positionSaved = true;
 
     /** @param server the UUID of the server to apply to */
@@ -218,18 +226,14 @@ public final class ApplyCourse {
         switch (step) {
             case AWAIT_HEAD -> atHead();
             case SET_SAVEPOINT -> go(ApplyStep.CLEAR_WAY);
-            case CLEAR_WAY ->
-                go(
-                        group.isBarrier()
-                                ? ApplyStep.AWAIT_CAPTURE
-                                : losers().isEmpty() ? ApplyStep.APPLY : ApplyStep.TAKE_BACK);
+            case CLEAR_WAY -> wayIsClear();
             case TAKE_BACK -> go(ApplyStep.NOTE_UNDONE);
             case NOTE_UNDONE -> go(group.isBarrier() ? ApplyStep.LOOK : ApplyStep.APPLY);
             case APPLY -> go(ApplyStep.LOOK);
             case COMMIT -> committed();
             case BACK_TO_SAVEPOINT -> nextRound();
             case ROLL_BACK -> rolledBack();
-            case CLEAR_PREPARED -> go(ApplyStep.RUN_ALONE);
+            case CLEAR_PREPARED -> go(failedAt);
             case RUN_ALONE -> ran();
             case SAVE_POSITION -> committed();
             default -> throw new IllegalStateException(step + " is a question");
@@ -252,6 +256,13 @@ public final class ApplyCourse {
                 if (yes) {
                     explain();
                 }
+            }
+            case LOCK_TABLES -> {
+                locked = yes;
+                if (!yes) {
+                    hold(true);
+                }
+                go(ApplyStep.AWAIT_CAPTURE);
             }
             case AWAIT_CAPTURE -> {
                 if (yes) {
@@ -301,9 +312,6 @@ public final class ApplyCourse {
 
     private void atHead() {
         if (group.isBarrier()) {
-            if (group.hasWork() && TableClosing.isDueTo(writeSet().writeSet())) {
-                hold(true);
-            }
             Position before = new Position(group.first() - 1, place.committedPosition());
             begin(new Attempt(group.work(), before, false, register));
             go(ApplyStep.CLEAR_WAY);
@@ -312,6 +320,16 @@ public final class ApplyCourse {
         } else {
             begin(attempt);
             go(ApplyStep.CHOOSE);
+        }
+    }
+
+    private void wayIsClear() {
+        if (!group.isBarrier()) {
+            go(losers().isEmpty() ? ApplyStep.APPLY : ApplyStep.TAKE_BACK);
+        } else if (group.hasWork() && TableClosing.isDueTo(writeSet().writeSet())) {
+            go(ApplyStep.LOCK_TABLES);
+        } else {
+            go(ApplyStep.AWAIT_CAPTURE);
         }
     }
 
@@ -410,7 +428,12 @@ public final class ApplyCourse {
         go(ApplyStep.DONE);
     }
 
+    /** Keeps clients from writing to the server, or lets them; its tables are locked no more. */
     private void hold(boolean hold) {
+        if (locked) {
+            locked = false;
+            place.unlockTables();
+        }
         if (hold != holding) {
             holding = hold;
             place.holdClients(hold);
@@ -499,7 +522,18 @@ public final class ApplyCourse {
             }
             case SET_SAVEPOINT, TAKE_BACK, NOTE_UNDONE, APPLY, LOOK, COMMIT, BACK_TO_SAVEPOINT ->
                 failedInTransaction(e);
+            case LOCK_TABLES -> {
+                pauseMillis = patience.pauseMillis(e, group, place);
+                failedAt = step;
+                go(ApplyStep.CLEAR_PREPARED);
+            }
             case SETTLE, RUN_ALONE -> {
+                if (locked) {
+                    // Not everything can be run under locks.
+                    hold(true);
+                    go(ApplyStep.AWAIT_CAPTURE);
+                    return;
+                }
                 if (group.isBarrier() && mayBeVotedOn(e)) {
                     // Perhaps only for what clients have committed since the losers were chosen; they commit no more.
                     hold(true);
@@ -515,6 +549,7 @@ public final class ApplyCourse {
                 if (group.isBarrier()) {
                     // A backup may keep the statement waiting for hours.
                     hold(false);
+                    failedAt = step;
                     go(ApplyStep.CLEAR_PREPARED);
                 }
             }
@@ -523,7 +558,7 @@ public final class ApplyCourse {
                         "can't roll back what is prepared here, and may be in the way of {}: {}",
                         group,
                         e.getMessage());
-                go(ApplyStep.RUN_ALONE);
+                go(failedAt);
             }
             default -> throw e;
         }

@@ -34,7 +34,12 @@ public enum ApplyStep {
     /** As {@link #LOOK}, after a failure, to find out whether a client's commit explains it. */
     EXPLAIN,
     ROLL_BACK,
-    /** As {@link #LOOK}, without locks. */
+    /**
+     * Lock the tables of the {@link ApplyCourse#writeSet}, a definition, so that clients wait who want to use them. A
+     * question: could they be locked?
+     */
+    LOCK_TABLES,
+    /** As {@link #LOOK}, without locks of rows. */
     AWAIT_CAPTURE,
     /**
      * Carry out the verdict on the {@link ApplyCourse#writeSet}. A question: is that done? If not, it has to be
@@ -60,7 +65,8 @@ public enum ApplyStep {
             Map.entry(AWAIT_HEAD, Set.of(CHOOSE, CLEAR_WAY, SETTLE)),
             Map.entry(CHOOSE, Set.of(AWAIT_HEAD, SET_SAVEPOINT, CLEAR_WAY, TAKE_BACK, RUN_ALONE, DONE)),
             Map.entry(SET_SAVEPOINT, Set.of(CLEAR_WAY, ROLL_BACK)),
-            Map.entry(CLEAR_WAY, Set.of(TAKE_BACK, APPLY, AWAIT_CAPTURE, EXPLAIN, ROLL_BACK)),
+            Map.entry(CLEAR_WAY, Set.of(TAKE_BACK, APPLY, LOCK_TABLES, AWAIT_CAPTURE, EXPLAIN, ROLL_BACK)),
+            Map.entry(LOCK_TABLES, Set.of(AWAIT_CAPTURE, CLEAR_PREPARED)),
             Map.entry(TAKE_BACK, Set.of(NOTE_UNDONE, EXPLAIN, ROLL_BACK)),
             Map.entry(NOTE_UNDONE, Set.of(APPLY, LOOK, EXPLAIN, ROLL_BACK)),
             Map.entry(APPLY, Set.of(LOOK, EXPLAIN, ROLL_BACK)),
@@ -72,9 +78,9 @@ public enum ApplyStep {
             Map.entry(ROLL_BACK, Set.of(AWAIT_HEAD, CHOOSE, AWAIT_CAPTURE, EXPLAIN, RUN_ALONE, DONE)),
             Map.entry(AWAIT_CAPTURE, Set.of(AWAIT_HEAD, CHOOSE, ROLL_BACK)),
             Map.entry(SETTLE, Set.of(SETTLE, CHOOSE, DONE)),
-            Map.entry(RUN_ALONE, Set.of(RUN_ALONE, CLEAR_PREPARED, EXPLAIN, SAVE_POSITION)),
+            Map.entry(RUN_ALONE, Set.of(RUN_ALONE, CLEAR_PREPARED, EXPLAIN, AWAIT_CAPTURE, SAVE_POSITION)),
             Map.entry(ASK_OTHERS, Set.of(RUN_ALONE)),
-            Map.entry(CLEAR_PREPARED, Set.of(RUN_ALONE)),
+            Map.entry(CLEAR_PREPARED, Set.of(LOCK_TABLES, RUN_ALONE)),
             Map.entry(SAVE_POSITION, Set.of(CHOOSE, SETTLE, DONE)),
             Map.entry(DONE, Set.of())));
 

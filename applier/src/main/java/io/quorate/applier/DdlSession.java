@@ -10,7 +10,9 @@ import io.quorate.core.Identifiers;
 import io.quorate.core.OrderedFirst;
 import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import java.nio.charset.StandardCharsets;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -18,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import javax.sql.DataSource;
 
 /**
@@ -69,6 +72,50 @@ final class DdlSession implements AutoCloseable {
     interface StatementsFactory {
         /** @param existing whether the tables were there before; otherwise a CREATE TABLE precedes its rows */
         Statements make(boolean existing);
+    }
+
+    /**
+     * Locks these tables, those that there are. Whoever uses one of them is waited for, and whoever wants to waits until
+     * this is closed, as for any ALTER TABLE.
+     *
+     * @return false when they can't be locked, or there are none
+     */
+    boolean lock(Set<TableName> tables) throws SQLException {
+        List<String> there = new ArrayList<>();
+        for (TableName table : tables) {
+            if (isThere(table)) {
+                there.add(Identifiers.quoted(table.schema(), table.table()) + " WRITE");
+            }
+        }
+        if (there.isEmpty()) {
+            return false;
+        }
+        try {
+            session.execute(UTF8);
+            session.execute("LOCK TABLES " + String.join(", ", there));
+            // Leaves the tables locked. Otherwise gtid_next couldn't be set.
+            session.execute("COMMIT");
+            return true;
+        } catch (SQLException e) {
+            if (Patience.mayPass(e) || SqlErrors.of(e) == SqlErrors.CONNECTION) {
+                throw e;
+            }
+            // A trigger that names a table which isn't there any more, say.
+            return false;
+        }
+    }
+
+    private boolean isThere(TableName table) throws SQLException {
+        try (PreparedStatement statement = session.connection()
+                .prepareStatement("SELECT COUNT(*) FROM information_schema.TABLES"
+                        + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND TABLE_TYPE = 'BASE TABLE'")) {
+            statement.setString(1, table.schema());
+            statement.setString(2, table.table());
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return row.getLong(1) > 0;
+            }
+        }
     }
 
     /** The server, at the place of the writeset. */

@@ -8,10 +8,13 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,6 +35,8 @@ final class Worker implements Runnable {
     private long definitions;
     /** Whether clients are being kept from writing for this worker's group. */
     private boolean held;
+    /** Has locked the tables of the definition that it will run; null while none has. */
+    private DdlSession locking;
 
     /** What all workers of an applier share. */
     record Context(
@@ -45,7 +50,8 @@ final class Worker implements Runnable {
             Settler settler,
             Stop stop,
             TableMaps.Check check,
-            Lockouts lockouts) {}
+            Lockouts lockouts,
+            Function<WriteSet, Set<TableName>> defined) {}
 
     /** Opens connections for DDL. */
     interface DdlSessions {
@@ -92,6 +98,15 @@ final class Worker implements Runnable {
             } else {
                 context.stop().failed(ApplyErrors.failed(e));
             }
+        } finally {
+            unlockTables();
+        }
+    }
+
+    private void unlockTables() {
+        if (locking != null) {
+            locking.close();
+            locking = null;
         }
     }
 
@@ -124,6 +139,7 @@ final class Worker implements Runnable {
     private void carryOut(ApplyStep step, ApplyCourse course, Group group) throws SQLException, InterruptedException {
         switch (step) {
             case AWAIT_TURN -> course.answered(context.pipeline().awaitTurn(group));
+            case LOCK_TABLES -> course.answered(lockTables(group, course.writeSet()));
             case LOOK, EXPLAIN -> course.answered(awaitCapture());
             case AWAIT_CAPTURE -> {
                 if (held) {
@@ -248,11 +264,35 @@ final class Worker implements Runnable {
         }
     }
 
+    private boolean lockTables(Group group, Certified definition) throws SQLException {
+        Set<TableName> tables = context.defined().apply(definition.writeSet());
+        if (tables.isEmpty()) {
+            return false;
+        }
+        DdlSession ddl = context.ddl().open(definition);
+        boolean locked = false;
+        try {
+            group.session(ddl.id());
+            locked = ddl.lock(tables);
+            locking = locked ? ddl : null;
+        } finally {
+            if (!locked) {
+                ddl.close();
+                group.session(session.id());
+            }
+        }
+        return locked;
+    }
+
     private void runAlone(Group group, Certified writeSet) throws SQLException {
-        try (DdlSession ddl = context.ddl().open(writeSet)) {
+        DdlSession ddl = locking == null ? context.ddl().open(writeSet) : locking;
+        try {
             group.session(ddl.id());
             DefinitionTurn.take(writeSet, context.verdicts(), ddl.at(writeSet, this::separateStatements));
         } finally {
+            if (locking == null) {
+                ddl.close();
+            }
             group.session(session.id());
         }
         if (group.isBarrier()) {
@@ -309,6 +349,11 @@ final class Worker implements Runnable {
         @Override
         public void holdClients(boolean hold) {
             held = context.stop().holdClients(hold) && hold;
+        }
+
+        @Override
+        public void unlockTables() {
+            Worker.this.unlockTables();
         }
 
         @Override

@@ -33,6 +33,7 @@ class ApplyCourseTest {
     private static final int DUPLICATE = 1062;
     private static final int GONE = 2013;
     private static final int MIXED = 1785;
+    private static final int NOT_LOCKED = 1100;
 
     private final Group rows = new Group(1, new LogPosition(1, 1), 0);
     private final List<String> said = new ArrayList<>();
@@ -111,6 +112,11 @@ class ApplyCourseTest {
             }
 
             @Override
+            public void unlockTables() {
+                said.add("unlock");
+            }
+
+            @Override
             public void count(ApplyCourse.Happening what) {
                 said.add(what.toString());
             }
@@ -123,7 +129,7 @@ class ApplyCourseTest {
         for (ApplyStep step : steps) {
             assertThat(course.next()).isEqualTo(step);
             switch (step) {
-                case LOOK, EXPLAIN, AWAIT_CAPTURE, AWAIT_TURN, SETTLE -> course.answered(true);
+                case LOCK_TABLES, LOOK, EXPLAIN, AWAIT_CAPTURE, AWAIT_TURN, SETTLE -> course.answered(true);
                 case DONE -> {}
                 default -> course.done();
             }
@@ -309,12 +315,50 @@ class ApplyCourseTest {
 
     /** What they commit once the losers are chosen would have to be undone in a table of another shape. */
     @Test
-    void clientsAreKeptFromWritingBeforeADefinitionThatRowsConflictWith() {
+    void clientsWaitForTheTablesOfADefinitionThatRowsConflictWith() {
         begin(of(definition(KeyType.EXCLUSIVE), Duty.EXECUTE));
-        goes(AWAIT_HEAD);
+        goes(AWAIT_HEAD, CLEAR_WAY, LOCK_TABLES, AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
+        assertThat(said).containsExactly("unlock");
+    }
+
+    @Test
+    void clientsAreKeptFromWritingAnywhereWhereTheTablesCantBeLocked() {
+        begin(of(definition(KeyType.EXCLUSIVE), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY);
+        answers(LOCK_TABLES, false);
         assertThat(said).containsExactly("hold true");
-        goes(CLEAR_WAY, AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
+        goes(AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
         assertThat(said).containsExactly("hold true", "hold false");
+    }
+
+    /** The transaction that undoes them wants to write to the tables. */
+    @Test
+    void losersAreUndoneWithoutTheLocks() {
+        say(doomed(7), doomed(7), Losers.NONE);
+        begin(of(definition(KeyType.EXCLUSIVE), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, LOCK_TABLES, AWAIT_CAPTURE);
+        assertThat(course.next()).isEqualTo(TAKE_BACK);
+        assertThat(said).containsExactly("unlock", "hold true");
+        goes(TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT, AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
+        assertThat(said).containsExactly("unlock", "hold true", "undoing 1 at 5", "hold false");
+    }
+
+    @Test
+    void whatCantBeRunUnderLocksIsRunWhileClientsAreKeptFromWriting() throws SQLException {
+        begin(of(definition(KeyType.EXCLUSIVE), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, LOCK_TABLES, AWAIT_CAPTURE);
+        fails(RUN_ALONE, NOT_LOCKED);
+        assertThat(said).containsExactly("unlock", "hold true");
+        goes(AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
+    }
+
+    @Test
+    void tablesInUseAreWaitedForAndWhatIsPreparedIsRolledBack() throws SQLException {
+        begin(of(definition(KeyType.EXCLUSIVE), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY);
+        fails(LOCK_TABLES, LOCK_WAIT);
+        goes(PAUSE, CLEAR_PREPARED, LOCK_TABLES, AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
+        assertThat(said).containsExactly("MET_LOCKS", "others yield", "unlock");
     }
 
     @Test
@@ -328,7 +372,9 @@ class ApplyCourseTest {
     @Test
     void clientsMayWriteWhileADefinitionWaitsForLocks() throws SQLException {
         begin(of(definition(KeyType.EXCLUSIVE), Duty.EXECUTE));
-        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
+        goes(AWAIT_HEAD, CLEAR_WAY);
+        answers(LOCK_TABLES, false);
+        goes(AWAIT_CAPTURE);
         fails(RUN_ALONE, LOCK_WAIT);
         assertThat(said).contains("hold true", "hold false");
     }
@@ -438,7 +484,7 @@ class ApplyCourseTest {
                 AWAIT_HEAD: CHOOSE CLEAR_WAY SETTLE
                 CHOOSE: AWAIT_HEAD SET_SAVEPOINT CLEAR_WAY TAKE_BACK RUN_ALONE DONE
                 SET_SAVEPOINT: CLEAR_WAY ROLL_BACK
-                CLEAR_WAY: TAKE_BACK APPLY EXPLAIN ROLL_BACK AWAIT_CAPTURE
+                CLEAR_WAY: TAKE_BACK APPLY EXPLAIN ROLL_BACK LOCK_TABLES AWAIT_CAPTURE
                 TAKE_BACK: NOTE_UNDONE EXPLAIN ROLL_BACK
                 NOTE_UNDONE: APPLY LOOK EXPLAIN ROLL_BACK
                 APPLY: LOOK EXPLAIN ROLL_BACK
@@ -448,11 +494,12 @@ class ApplyCourseTest {
                 BACK_TO_SAVEPOINT: CHOOSE ROLL_BACK
                 EXPLAIN: BACK_TO_SAVEPOINT ROLL_BACK AWAIT_CAPTURE ASK_OTHERS
                 ROLL_BACK: AWAIT_HEAD CHOOSE EXPLAIN AWAIT_CAPTURE RUN_ALONE DONE
+                LOCK_TABLES: AWAIT_CAPTURE CLEAR_PREPARED
                 AWAIT_CAPTURE: AWAIT_HEAD CHOOSE ROLL_BACK
                 SETTLE: CHOOSE SETTLE DONE
-                RUN_ALONE: EXPLAIN RUN_ALONE CLEAR_PREPARED SAVE_POSITION
+                RUN_ALONE: EXPLAIN AWAIT_CAPTURE RUN_ALONE CLEAR_PREPARED SAVE_POSITION
                 ASK_OTHERS: RUN_ALONE
-                CLEAR_PREPARED: RUN_ALONE
+                CLEAR_PREPARED: LOCK_TABLES RUN_ALONE
                 SAVE_POSITION: CHOOSE SETTLE DONE
                 DONE:
                 """);

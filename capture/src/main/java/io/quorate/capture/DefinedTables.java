@@ -90,6 +90,15 @@ public final class DefinedTables {
         return new DefinedTables(SchemaCatalog.collations(connection), lowerCaseNames, notAlone, functions, triggers);
     }
 
+    /** The same where it is asked of definitions alone, and not of rows that the binlog has as a statement. */
+    public static DefinedTables ofDefinitions(Connection connection) throws SQLException {
+        return new DefinedTables(
+                SchemaCatalog.collations(connection),
+                ServerConnection.lowerCaseNames(connection),
+                Set.of(),
+                Set.of());
+    }
+
     /** The key that whatever is written to a table takes among others. */
     public static long key(TableName table) {
         return KeyNames.table(table.schema(), table.table());

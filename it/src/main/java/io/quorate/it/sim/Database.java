@@ -204,9 +204,7 @@ final class Database {
         Change c = rows.actual(wanted);
         Locks.Needed needed = locks.neededBy(wanted, c);
         Set<Transaction> holders = locks.holders(needed, t);
-        if (commits != null) {
-            transactions.stream().filter(d -> d.defines == c.table()).forEach(holders::add);
-        }
+        transactions.stream().filter(d -> d.defines == c.table()).forEach(holders::add);
         if (!holders.isEmpty()) {
             return holders;
         }
@@ -383,7 +381,14 @@ final class Database {
 
     /** Whether somebody defines a table, for which nobody else can ask anything of it until that is committed. */
     boolean isBeingDefined(Table table) {
-        return transactions.stream().anyMatch(t -> t.defines == table);
+        return transactions.stream().anyMatch(t -> t.defines == table && !t.isLock());
+    }
+
+    /** Keeps clients from a table until it is rolled back; what it is like can be asked. */
+    Transaction lock(Table table) {
+        Transaction t = begin(false);
+        t.defines = table;
+        return t;
     }
 
     /** Who changes rows of a table, so that its definition can't be. */

@@ -55,6 +55,7 @@ class DefiningServer implements DefinitionTurn.Server {
         byte[] statement = definition.writeSet().payload().toArray();
         Table table = Table.ALL[statement[0]];
         Set<Transaction> users = node.database().users(table);
+        users.removeIf(Transaction::isLock);
         if (!users.isEmpty()) {
             throw new InUse(users);
         }

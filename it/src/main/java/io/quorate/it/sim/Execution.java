@@ -62,6 +62,9 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     /** Whether the position that belongs to it comes later, on its own. */
     private boolean isApart;
 
+    /** Keeps clients from the table of the definition that is to be run; null while nothing does. */
+    private Transaction locking;
+
     // The step.
     private boolean begun;
     private List<Change> changes;
@@ -93,6 +96,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     void abandon() {
         over = true;
         rollback();
+        unlockTables();
     }
 
     ApplyStep at() {
@@ -162,6 +166,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
                 }
             }
             case AWAIT_TURN -> awaitTurn();
+            case LOCK_TABLES -> lockTables();
             case LOOK, EXPLAIN, AWAIT_CAPTURE -> awaitCapture(first, step);
             case TAKE_BACK -> {
                 changes = first ? inverses() : changes;
@@ -425,15 +430,33 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         return marked ? xid.count() : 0;
     }
 
+    /** Some tables can't be locked. */
+    private void lockTables() throws SQLException {
+        Table table = Table.ALL[course.writeSet().writeSet().payload().toArray()[0]];
+        Set<Transaction> users = node.database().users(table);
+        if (waits == 0 && world.random.nextInt(4) == 0) {
+            answer(false);
+        } else if (users.isEmpty()) {
+            locking = node.database().lock(table);
+            answer(true);
+        } else {
+            awaitUsers(users);
+        }
+    }
+
     private void runAlone() throws SQLException {
         try {
             DefinitionTurn.take(course.writeSet(), session.voting, Spoilt.server(node, course.writeSet(), world.bugs));
             done();
         } catch (DefiningServer.InUse e) {
-            // The server doesn't say that what is prepared keeps a table.
-            waitsFor = e.users().stream().filter(user -> user.prepared() == 0).collect(Collectors.toSet());
-            waitForLock();
+            awaitUsers(e.users());
         }
+    }
+
+    /** The server doesn't say that what is prepared keeps a table. */
+    private void awaitUsers(Set<Transaction> users) throws SQLException {
+        waitsFor = users.stream().filter(user -> user.prepared() == 0).collect(Collectors.toSet());
+        waitForLock();
     }
 
     private void askOthers() throws SQLException {
@@ -488,6 +511,14 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     @Override
     public void holdClients(boolean hold) {
         session.hold(hold);
+    }
+
+    @Override
+    public void unlockTables() {
+        if (locking != null) {
+            node.database().rollback(locking);
+            locking = null;
+        }
     }
 
     @Override

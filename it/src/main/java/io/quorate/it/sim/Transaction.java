@@ -40,6 +40,11 @@ final class Transaction {
         return changes.isEmpty();
     }
 
+    /** Whether it does nothing but keep clients from a table whose definition the applier is about to run. */
+    boolean isLock() {
+        return !client && defines != null;
+    }
+
     /** A client begins it on its connection. */
     void on(long connection) {
         session = connection;

@@ -6,12 +6,16 @@ import io.quorate.applier.ApplierListener;
 import io.quorate.applier.ApplierStats;
 import io.quorate.applier.TakenBack;
 import io.quorate.applier.Verdicts;
+import io.quorate.capture.DefinedTables;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
+import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.trace.Traces;
 import java.sql.SQLException;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -32,6 +36,7 @@ final class Applying implements AutoCloseable {
     private final Applier applier;
 
     /**
+     * @param defined says which tables a definition names
      * @param register makes the register of what clients of this server commit
      * @param verdicts what the nodes have found about definitions that some servers refuse
      */
@@ -40,6 +45,7 @@ final class Applying implements AutoCloseable {
             ServerAccess access,
             LinkSignals signals,
             UUID server,
+            DefinedTables defined,
             Applier.OwnWritesSource register,
             Verdicts verdicts) {
         applier = new Applier(
@@ -50,7 +56,7 @@ final class Applying implements AutoCloseable {
                 ports.incarnation(),
                 register,
                 verdicts,
-                new Telling(ports, access, signals));
+                new Telling(ports, access, signals, defined));
     }
 
     /** @param takenBack own transactions that the database lacks after its position */
@@ -77,7 +83,8 @@ final class Applying implements AutoCloseable {
     }
 
     /** Passes on the applier's messages, on the applier's threads. */
-    private record Telling(Ports ports, ServerAccess access, LinkSignals signals) implements ApplierListener {
+    private record Telling(Ports ports, ServerAccess access, LinkSignals signals, DefinedTables defined)
+            implements ApplierListener {
         @Override
         public void applied(long seqno, int transactions, long originCommittedMicros) {
             ports.progress().applied(seqno, transactions, originCommittedMicros);
@@ -88,6 +95,12 @@ final class Applying implements AutoCloseable {
         public boolean holdClients(boolean hold) {
             signals.held(hold);
             return true;
+        }
+
+        @Override
+        public Set<TableName> tables(WriteSet definition) {
+            Set<TableName> tables = defined.of(definition);
+            return tables == null ? Set.of() : tables;
         }
 
         @Override

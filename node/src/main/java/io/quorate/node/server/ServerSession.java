@@ -7,6 +7,7 @@ import io.quorate.applier.PositionTable;
 import io.quorate.applier.SharedOwnWrites;
 import io.quorate.applier.TailCourse;
 import io.quorate.capture.CaptureStats;
+import io.quorate.capture.DefinedTables;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
@@ -211,6 +212,7 @@ public final class ServerSession implements AutoCloseable {
                 access,
                 signals,
                 identity.server(),
+                DefinedTables.ofDefinitions(connection),
                 (applied, undone, isHere) -> attach(new OwnWrites(applied, undone, isHere)),
                 voting);
         applying = started;
