@@ -17,7 +17,10 @@ final class TableClosing {
 
     /** Whether rows that clients write to its tables right before it would lose. A table that it makes has none yet. */
     static boolean isDueTo(WriteSet w) {
-        return w.isDefinition() && conflictsWithRows(w.keys()) && !createsTable(w.payload());
+        return w.isDefinition()
+                && !w.keys().contains(Keys.OBJECTS)
+                && conflictsWithRows(w.keys())
+                && !createsTable(w.payload());
     }
 
     private static boolean conflictsWithRows(Keys keys) {

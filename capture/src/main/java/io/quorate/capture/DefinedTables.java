@@ -27,8 +27,6 @@ public final class DefinedTables {
             Pattern.compile("\\s*(CREATE|DROP)\\b.*\\bTRIGGER\\b.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
     private static final Set<String> TIMES = Set.of("BEFORE", "AFTER");
-    /** What is not copied together with views and stored programs. */
-    private static final Set<String> SCHEMAS = Set.of("DATABASE", "SCHEMA");
 
     private static final String TRIGGERS =
             "SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE, TRIGGER_NAME FROM information_schema.TRIGGERS";
@@ -199,7 +197,7 @@ public final class DefinedTables {
         }
         return switch (text.statement.scope()) {
             case UPKEEP -> false;
-            case OBJECTS -> SCHEMAS.contains(text.statement.object());
+            case OBJECTS -> text.statement.objects().isSchema();
             default -> true;
         };
     }
@@ -210,7 +208,7 @@ public final class DefinedTables {
         return text != null
                 && !text.mayBeAnything()
                 && text.statement.scope() == Scope.OBJECTS
-                && !SCHEMAS.contains(text.statement.object());
+                && !text.statement.objects().isSchema();
     }
 
     /**

@@ -106,10 +106,10 @@ final class DefinitionConflicts {
         if (readable && statement.keepsColumns() && scope != Scope.UPKEEP) {
             keys.add(Keys.KEEPS_COLUMNS, KeyType.SHARED);
         }
-        addDefined(scope, keys);
+        addDefined(scope, statement.leavesEmpty(), tables, keys);
         switch (scope) {
             case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
-            case OBJECTS -> addObjects(statement, keys);
+            case OBJECTS -> statement.objects().addKeys(lowerCaseNames, keys);
             case UPKEEP -> {
                 // It may run at any place.
             }
@@ -121,17 +121,18 @@ final class DefinitionConflicts {
         }
     }
 
-    static void addDefined(Scope scope, KeysBuilder keys) {
-        if (scope.mayDefineColumns()) {
-            keys.add(Keys.DEFINED_TABLES, KeyType.REFERENCE);
+    /** What decides how tables are defined, or depends on it. */
+    static void addDefined(Scope scope, boolean leavesEmpty, List<TableName> tables, KeysBuilder keys) {
+        if (!scope.mayDefineColumns()) {
+            return;
         }
-    }
-
-    /** The keys of a definition of something that has no rows. */
-    static void addObjects(Statement statement, KeysBuilder keys) {
-        keys.add(Keys.OBJECTS, KeyType.EXCLUSIVE);
-        if (statement.tiedToTables()) {
-            keys.add(Keys.DEFINED_TABLES, KeyType.EXCLUSIVE);
+        for (TableName table : tables) {
+            keys.add(KeyNames.schema(table.schema()), KeyType.REFERENCE);
+        }
+        boolean creates = leavesEmpty && scope != Scope.ROWS;
+        if (!creates) {
+            // No view has columns of a table that is new.
+            keys.add(Keys.DEFINED_TABLES, KeyType.REFERENCE);
         }
     }
 

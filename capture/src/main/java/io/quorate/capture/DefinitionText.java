@@ -223,10 +223,10 @@ public final class DefinitionText {
     /** What it conflicts with. */
     public Keys keys() {
         KeysBuilder keys = new KeysBuilder();
-        DefinitionConflicts.addDefined(statement.scope(), keys);
+        DefinitionConflicts.addDefined(statement.scope(), statement.leavesEmpty(), namedTables(), keys);
         switch (statement.scope()) {
             case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
-            case OBJECTS -> DefinitionConflicts.addObjects(statement, keys);
+            case OBJECTS -> statement.objects().addKeys(lowerCaseNames, keys);
             case UPKEEP -> {
                 // It is refused.
             }

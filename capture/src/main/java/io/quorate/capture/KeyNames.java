@@ -28,6 +28,17 @@ final class KeyNames {
         return notEverything(Hash64.hash(name, 0, name.length, 2));
     }
 
+    /** The key of a database as such, with what counts for all that is made in it. */
+    static long schema(String schema) {
+        return object("DATABASE", schema, "");
+    }
+
+    /** The key of what has no rows; of most kinds names differ by more than case. */
+    static long object(String kind, String schema, String name) {
+        byte[] all = (kind + "\0" + schema + "\0" + name).toLowerCase(Locale.ROOT).getBytes(StandardCharsets.UTF_8);
+        return notEverything(Hash64.hash(all, 0, all.length, 3));
+    }
+
     /** The seed for the hashes of an index's values. */
     static long index(String schema, String table, List<String> columns) {
         String columnNames = String.join("\1", columns).toLowerCase(Locale.ROOT);

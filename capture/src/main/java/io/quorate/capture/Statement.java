@@ -17,9 +17,7 @@ import java.util.List;
  * @param bringsRows whether tables that had no rows may have some afterwards
  * @param keepsColumns whether it certainly leaves the columns of the tables as they are
  * @param numbering of an ALTER TABLE that adds a column with AUTO_INCREMENT; otherwise null
- * @param object with {@link Scope#OBJECTS}: the word for the kind of object, such as VIEW; otherwise empty
- * @param tiedToTables with {@link Scope#OBJECTS}: whether it and a definition of a table can't change places, because
- *     one of them decides what the other one makes
+ * @param objects with {@link Scope#OBJECTS}: what it names; otherwise null
  */
 record Statement(
         Kind kind,
@@ -30,8 +28,7 @@ record Statement(
         boolean bringsRows,
         boolean keepsColumns,
         Numbering numbering,
-        String object,
-        boolean tiedToTables) {
+        NamedObjects objects) {
     /** What a definition conflicts with among other transactions. */
     enum Scope {
         /** Everything, because nothing is known. */
@@ -56,8 +53,8 @@ record Statement(
          */
         ROWS,
         /**
-         * Accounts, views, routines, databases: conflicts with other such definitions, and with no rows, because row
-         * events use none of them.
+         * Accounts, views, routines, databases: conflicts with other definitions of the same, and with no rows, because
+         * row events use none of them.
          */
         OBJECTS,
         /** Neither definitions nor rows change: conflicts with nothing, and is run everywhere. */
@@ -98,11 +95,16 @@ record Statement(
     record Numbering(boolean hadPrimary, boolean primaryIsNew, boolean uniqueIsNew) {}
 
     static Statement of(Kind kind) {
-        return new Statement(kind, Scope.EVERYTHING, null, false, false, true, false, null, "", false);
+        return new Statement(kind, Scope.EVERYTHING, null, false, false, true, false, null, null);
     }
 
-    static Statement of(Scope scope) {
-        return new Statement(Kind.DDL, scope, null, false, false, false, scope != Scope.EVERYTHING, null, "", false);
+    /** One that changes nothing. */
+    static Statement upkeep() {
+        return new Statement(Kind.DDL, Scope.UPKEEP, null, false, false, false, true, null, null);
+    }
+
+    static Statement of(boolean conditional, NamedObjects objects) {
+        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional, false, false, true, null, objects);
     }
 
     /** Whether all that it names are tables that each server has for itself. */

@@ -17,6 +17,9 @@ final class StatementParser {
     private static final Set<String> DATABASES = Set.of("DATABASE", "SCHEMA");
     private static final Set<String> OBJECTS =
             Set.of("USER", "ROLE", "VIEW", "TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "SERVER", "DATABASE", "SCHEMA");
+    /** With which an ALTER DATABASE may go on that names none. */
+    private static final Set<String> OPTIONS_OF_DATABASE =
+            Set.of("DEFAULT", "CHARACTER", "CHARSET", "COLLATE", "ENCRYPTION", "READ");
     /** A statement on these is logged alike whether it changed something or not. */
     private static final Set<String> NOT_ATOMIC = Set.of("USER", "ROLE", "SERVER");
     /** Words with which a view's or a routine's definition may begin, before its kind; the last two in 9.x. */
@@ -61,7 +64,7 @@ final class StatementParser {
             case "RENAME" -> rename();
             case "TRUNCATE" -> truncate();
             case "ANALYZE", "OPTIMIZE", "REPAIR" -> maintain();
-            case "GRANT", "REVOKE", "SET" -> Statement.of(Scope.OBJECTS);
+            case "GRANT", "REVOKE", "SET" -> Statement.of(false, NamedObjects.ACCOUNTS);
             case "FLUSH" -> flush();
             case "INSTALL", "UNINSTALL", "IMPORT" -> Statement.of(Kind.DDL);
             case "INSERT", "REPLACE" -> changesRows(null);
@@ -77,7 +80,7 @@ final class StatementParser {
      * there for whoever has locked a table, and keep others from reading it.
      */
     private Statement flush() {
-        return tokens.restHasAny(Set.of("PRIVILEGES")) ? Statement.of(Scope.UPKEEP) : Statement.of(Kind.LOCAL);
+        return tokens.restHasAny(Set.of("PRIVILEGES")) ? Statement.upkeep() : Statement.of(Kind.LOCAL);
     }
 
     private Statement xa() {
@@ -128,8 +131,7 @@ final class StatementParser {
                         false,
                         false,
                         null,
-                        "",
-                        false);
+                        null);
     }
 
     private Statement alter() {
@@ -138,8 +140,7 @@ final class StatementParser {
                 // READ ONLY refuses the applier's rows, too, so none that were written without it may come after it.
                 return Statement.of(Kind.DDL);
             }
-            // What it says about character sets counts for tables that are created after it.
-            return objects(DATABASES.contains(tokens.peek().upper()));
+            return objects();
         }
         if (!takeTable()) {
             return Statement.of(Kind.DDL);
@@ -168,40 +169,72 @@ final class StatementParser {
                         false,
                         additions == Scope.ADDED_INDEXES,
                         null,
-                        "",
-                        false);
+                        null);
     }
 
     /** Definitions without rows. A database that is dropped takes its tables along. */
     private Statement objects() {
-        return objects(false);
-    }
-
-    private Statement objects(boolean tiedToTables) {
         if (PREAMBLES.contains(tokens.peek().upper())) {
             while (!tokens.atEnd() && !OBJECTS.contains(tokens.peek().upper())) {
                 tokens.take();
             }
         }
-        String object = tokens.take().upper();
-        if (!OBJECTS.contains(object)) {
+        String kind = tokens.take().upper();
+        if (!OBJECTS.contains(kind)) {
             return Statement.of(Kind.DDL);
         }
-        conditional = takeIf() && !NOT_ATOMIC.contains(object);
+        boolean onlyIf = takeIf() && !NOT_ATOMIC.contains(kind);
+        return Statement.of(onlyIf, named(kind));
+    }
+
+    private NamedObjects named(String kind) {
         // These are resolved to columns when the view is made.
         boolean ofAllColumns =
-                object.equals("VIEW") && (tokens.restHasSign('*') || tokens.restHasAny(Set.of("TABLE", "NATURAL")));
-        return new Statement(
-                Kind.DDL,
-                Scope.OBJECTS,
-                null,
-                conditional,
-                false,
-                false,
-                true,
-                null,
-                object,
-                tiedToTables || ofAllColumns);
+                kind.equals("VIEW") && (tokens.restHasSign('*') || tokens.restHasAny(Set.of("TABLE", "NATURAL")));
+        boolean known =
+                switch (kind) {
+                    case "USER", "ROLE" -> true;
+                    case "DATABASE", "SCHEMA" -> takeDatabase();
+                    case "SERVER" -> takeServer();
+                    case "VIEW" -> list();
+                    case "EVENT" -> takeTable() && takeNewName();
+                    // One in a library is in no database.
+                    case "FUNCTION" -> !tokens.restHasAny(Set.of("SONAME")) && takeTable();
+                    default -> takeTable();
+                };
+        List<TableName> names = List.copyOf(tables);
+        TableName of = null;
+        if (known && kind.equals("TRIGGER") && tokens.restHasAny(Set.of("ON"))) {
+            tables.clear();
+            known = indexOn().tables() != null;
+            of = known ? tables.get(0) : null;
+        }
+        return new NamedObjects(kind, known ? names : null, of, ofAllColumns);
+    }
+
+    /** Without a name, ALTER is about the session's own. */
+    private boolean takeDatabase() {
+        boolean named = tokens.peek().kind() == SqlTokens.Kind.QUOTED
+                || (tokens.peek().isName() && !OPTIONS_OF_DATABASE.contains(tokens.peek().upper()));
+        String name = named ? tokens.take().text() : database;
+        tables.add(new TableName(name, ""));
+        return !name.isEmpty();
+    }
+
+    private boolean takeServer() {
+        SqlTokens.Token name = tokens.take();
+        tables.add(new TableName("", name.text()));
+        return name.isName();
+    }
+
+    private boolean takeNewName() {
+        while (tokens.restHasAny(Set.of("RENAME"))) {
+            if (tokens.take("RENAME") && tokens.take("TO")) {
+                return takeTable();
+            }
+            tokens.take();
+        }
+        return true;
     }
 
     /** Takes IF EXISTS or IF NOT EXISTS. */
@@ -259,7 +292,7 @@ final class StatementParser {
             tokens.take("LOCAL");
         }
         boolean ofTables = tokens.take("TABLE") || tokens.take("TABLES");
-        return ofTables && list() ? Statement.of(Scope.UPKEEP) : Statement.of(Kind.DDL);
+        return ofTables && list() ? Statement.upkeep() : Statement.of(Kind.DDL);
     }
 
     private boolean list() {
@@ -299,7 +332,7 @@ final class StatementParser {
                         || behind.contains(tokens.peek().upper()));
         return alone
                 ? new Statement(
-                        Kind.DML, Scope.EVERYTHING, List.copyOf(tables), false, false, true, false, null, "", false)
+                        Kind.DML, Scope.EVERYTHING, List.copyOf(tables), false, false, true, false, null, null)
                 : Statement.of(Kind.DML);
     }
 
@@ -355,8 +388,7 @@ final class StatementParser {
                 rowsGo && (bringsRows || tables.size() > 1),
                 keepsColumns,
                 numbering,
-                "",
-                false);
+                null);
     }
 
     private boolean takeTable() {

@@ -286,8 +286,9 @@ class CaptureIT {
 
         WriteSet user = fixture.captureOne("CREATE USER someone");
         assertThat(user.kind()).isEqualTo(WriteSet.Kind.DDL);
-        assertThat(user.keys()).isEqualTo(new Keys(new long[] {Keys.KEEPS_COLUMNS, Keys.OBJECTS}, new byte[] {
-            (byte) KeyType.SHARED.ordinal(), (byte) KeyType.EXCLUSIVE.ordinal()
+        long accounts = KeyNames.object("ACCOUNTS", "", "");
+        assertThat(user.keys()).isEqualTo(new Keys(new long[] {Keys.KEEPS_COLUMNS, Keys.OBJECTS, accounts}, new byte[] {
+            (byte) KeyType.SHARED.ordinal(), (byte) KeyType.REFERENCE.ordinal(), (byte) KeyType.EXCLUSIVE.ordinal()
         }));
     }
 
@@ -565,7 +566,9 @@ class CaptureIT {
     }
 
     private static Keys exclusiveWithRows(long a, long b) {
-        return new Keys(new long[] {Keys.DEFINED_TABLES, Keys.NO_ROWS_BEFORE, a, b}, new byte[] {
+        long schema = KeyNames.schema("shop");
+        return new Keys(new long[] {schema, Keys.DEFINED_TABLES, Keys.NO_ROWS_BEFORE, a, b}, new byte[] {
+            (byte) KeyType.REFERENCE.ordinal(),
             (byte) KeyType.REFERENCE.ordinal(),
             (byte) KeyType.SHARED.ordinal(),
             (byte) KeyType.EXCLUSIVE.ordinal(),
@@ -575,7 +578,7 @@ class CaptureIT {
 
     private static Keys created(long table) {
         return new Keys(
-                new long[] {Keys.DEFINED_TABLES, table},
+                new long[] {KeyNames.schema("shop"), table},
                 new byte[] {(byte) KeyType.REFERENCE.ordinal(), (byte) KeyType.EXCLUSIVE.ordinal()});
     }
 

@@ -53,19 +53,50 @@ class DefinitionTextTest {
         Keys keys = read("CREATE TABLE IF NOT EXISTS t (id INT)").keys();
         assertThat(keys.size()).isEqualTo(2);
         assertThat(type(keys, KeyNames.table("db", "t"))).isEqualTo(KeyType.UPDATE);
-        assertThat(type(keys, Keys.DEFINED_TABLES)).isEqualTo(KeyType.REFERENCE);
+        assertThat(type(keys, KeyNames.schema("db"))).isEqualTo(KeyType.REFERENCE);
     }
 
-    /** A table gets the character set that its schema has when it is created. */
-    @Test
-    void whatTablesGetByDefaultConflictsWithTablesThatAreCreated() {
-        Keys altered = read("ALTER DATABASE d CHARACTER SET latin1").keys();
-        assertThat(type(altered, Keys.DEFINED_TABLES)).isEqualTo(KeyType.EXCLUSIVE);
-        assertThat(Matrix.conflicts(KeyType.REFERENCE.ordinal(), KeyType.EXCLUSIVE.ordinal()))
-                .isTrue();
-        assertThat(Matrix.conflicts(KeyType.EXCLUSIVE.ordinal(), KeyType.REFERENCE.ordinal()))
-                .isTrue();
-        assertThat(type(read("CREATE DATABASE e").keys(), Keys.DEFINED_TABLES)).isNull();
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                // A table gets the character set that its schema has when it is created.
+                "ALTER DATABASE d CHARACTER SET latin1|CREATE TABLE d.t (id INT)|true",
+                "ALTER DATABASE CHARACTER SET latin1|CREATE TABLE t (id INT)|true",
+                "ALTER DATABASE d CHARACTER SET latin1|CREATE TABLE t (id INT)|false",
+                "ALTER DATABASE d CHARACTER SET latin1|CREATE PROCEDURE d.p (a CHAR(3)) DO 1|true",
+                "ALTER DATABASE d CHARACTER SET latin1|ALTER TABLE t RENAME TO d.t|true",
+                "CREATE DATABASE d|CREATE SCHEMA D CHARACTER SET latin1|true",
+                "CREATE DATABASE d|CREATE DATABASE e|false",
+                "CREATE VIEW v AS SELECT 1|CREATE VIEW w AS SELECT 1|false",
+                "CREATE VIEW v AS SELECT 1|CREATE OR REPLACE SQL SECURITY INVOKER VIEW db.v AS SELECT 2|true",
+                "CREATE VIEW v AS SELECT 1|DROP VIEW IF EXISTS w, v|true",
+                "CREATE VIEW v AS SELECT 1|CREATE TABLE v (id INT)|true",
+                "CREATE VIEW v AS SELECT * FROM w|CREATE OR REPLACE VIEW w AS SELECT 1 AS b|true",
+                "CREATE PROCEDURE p () DO 1|DROP PROCEDURE P|true",
+                "CREATE PROCEDURE p () DO 1|CREATE FUNCTION p () RETURNS INT RETURN 1|false",
+                "CREATE TRIGGER a BEFORE INSERT ON t FOR EACH ROW SET @a = 1|"
+                        + "CREATE TRIGGER b AFTER DELETE ON t FOR EACH ROW SET @a = 1|true",
+                "CREATE TRIGGER a BEFORE INSERT ON t FOR EACH ROW SET @a = 1|"
+                        + "CREATE TRIGGER b BEFORE INSERT ON u FOR EACH ROW SET @a = 1|false",
+                "CREATE TRIGGER a BEFORE INSERT ON t FOR EACH ROW SET @a = 1|DROP TRIGGER a|true",
+                "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO SET @a = 1|ALTER EVENT d.x RENAME TO db.e|true",
+                "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO SET @a = 1|DROP EVENT f|false",
+                "CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (USER 'u')|DROP SERVER s|true",
+            })
+    void aDefinitionConflictsWithWhatNamesTheSame(String one, String other, boolean conflicts) {
+        assertThat(conflict(read(one).keys(), read(other).keys())).isEqualTo(conflicts);
+        assertThat(conflict(read(other).keys(), read(one).keys())).isEqualTo(conflicts);
+    }
+
+    private static boolean conflict(Keys found, Keys incoming) {
+        for (int i = 0; i < found.size(); i++) {
+            KeyType type = type(incoming, found.hash(i));
+            if (type != null && Matrix.conflicts(found.type(i).ordinal(), type.ordinal())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** MySQL stores a view with the columns that {@code *} stands for when it is made. */
@@ -84,17 +115,12 @@ class DefinitionTextTest {
             })
     void aViewOfAllColumnsConflictsWithDefinitionsOfTables(String text, boolean conflicts) {
         Keys view = read(text).keys();
-        assertThat(type(view, Keys.OBJECTS)).isEqualTo(KeyType.EXCLUSIVE);
-        assertThat(type(view, Keys.DEFINED_TABLES)).isEqualTo(conflicts ? KeyType.EXCLUSIVE : null);
-        for (String other : List.of(
-                "ALTER TABLE u ADD b INT",
-                "ALTER TABLE u DROP COLUMN b",
-                "CREATE TABLE w (i INT)",
-                "RENAME TABLE u TO w")) {
-            assertThat(type(read(other).keys(), Keys.DEFINED_TABLES)).as(other).isEqualTo(KeyType.REFERENCE);
+        for (String other : List.of("ALTER TABLE u ADD b INT", "ALTER TABLE u DROP COLUMN b", "RENAME TABLE u TO w")) {
+            assertThat(conflict(view, read(other).keys())).as(other).isEqualTo(conflicts);
         }
-        assertThat(type(read("CREATE INDEX i ON u (a)").keys(), Keys.DEFINED_TABLES))
-                .isNull();
+        for (String other : List.of("CREATE INDEX i ON u (a)", "CREATE TABLE w (i INT)")) {
+            assertThat(conflict(view, read(other).keys())).as(other).isFalse();
+        }
     }
 
     @Test

@@ -13,7 +13,10 @@ public final class Keys {
     /** The key of everything: a DDL statement whose objects are not known takes it exclusively. */
     public static final long EVERYTHING = 0L;
 
-    /** The key of everything that is defined and has no rows: accounts, views, routines, databases. */
+    /**
+     * The key of everything that is defined and has no rows: accounts, views, routines, databases. A definition of one
+     * of them refers to it; one of which it isn't known what it names takes it exclusively.
+     */
     public static final long OBJECTS = 1L;
 
     /**
@@ -48,10 +51,8 @@ public final class Keys {
     public static final long CASCADES = 6L;
 
     /**
-     * How tables are defined, all of them. What defines columns refers to it. Taken exclusively by what makes something
-     * else, or has them make something else, before such a definition than after it: an ALTER DATABASE, whose character
-     * set is that of tables which are created later, and a view of all columns, which are those that its tables have by
-     * then.
+     * How tables are defined, all of them. What changes columns refers to it, and so does a view. Taken exclusively by a
+     * view of all columns, which are those that its tables have when it is made.
      */
     public static final long DEFINED_TABLES = 7L;
 
