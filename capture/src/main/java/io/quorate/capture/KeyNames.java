@@ -35,7 +35,8 @@ final class KeyNames {
 
     /** The key of what has no rows; of most kinds names differ by more than case. */
     static long object(String kind, String schema, String name) {
-        byte[] all = (kind + "\0" + schema + "\0" + name).toLowerCase(Locale.ROOT).getBytes(StandardCharsets.UTF_8);
+        byte[] all =
+                (kind + "\0" + schema + "\0" + name).toLowerCase(Locale.ROOT).getBytes(StandardCharsets.UTF_8);
         return notEverything(Hash64.hash(all, 0, all.length, 3));
     }
 

@@ -123,15 +123,7 @@ final class StatementParser {
         return !copies || s.tables() == null
                 ? s
                 : new Statement(
-                        s.kind(),
-                        Scope.COPIED_DEFINITION,
-                        s.tables(),
-                        s.conditional(),
-                        true,
-                        false,
-                        false,
-                        null,
-                        null);
+                        s.kind(), Scope.COPIED_DEFINITION, s.tables(), s.conditional(), true, false, false, null, null);
     }
 
     private Statement alter() {
@@ -215,7 +207,8 @@ final class StatementParser {
     /** Without a name, ALTER is about the session's own. */
     private boolean takeDatabase() {
         boolean named = tokens.peek().kind() == SqlTokens.Kind.QUOTED
-                || (tokens.peek().isName() && !OPTIONS_OF_DATABASE.contains(tokens.peek().upper()));
+                || (tokens.peek().isName()
+                        && !OPTIONS_OF_DATABASE.contains(tokens.peek().upper()));
         String name = named ? tokens.take().text() : database;
         tables.add(new TableName(name, ""));
         return !name.isEmpty();
@@ -331,8 +324,7 @@ final class StatementParser {
                         || tokens.atEnd()
                         || behind.contains(tokens.peek().upper()));
         return alone
-                ? new Statement(
-                        Kind.DML, Scope.EVERYTHING, List.copyOf(tables), false, false, true, false, null, null)
+                ? new Statement(Kind.DML, Scope.EVERYTHING, List.copyOf(tables), false, false, true, false, null, null)
                 : Statement.of(Kind.DML);
     }
 

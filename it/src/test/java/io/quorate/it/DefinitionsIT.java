@@ -12,9 +12,13 @@ import java.nio.file.StandardCopyOption;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -332,6 +336,62 @@ class DefinitionsIT {
         }
         schema.run(1, List.of("INSERT INTO t VALUES (5, 5)", "INSERT INTO still VALUES (5, 5)"));
         cluster.assertConverged();
+    }
+
+    /** Whoever uses the table waits for its definition, as for one on a server alone; nobody else does. */
+    @Test
+    @Order(3)
+    void nobodyHearsOfTheDefinitionOfATableThatHeDoesNotUse() throws Exception {
+        schema.begin(List.of(
+                "CREATE TABLE other (id INT PRIMARY KEY AUTO_INCREMENT)",
+                "CREATE TABLE p (id BIGINT PRIMARY KEY)",
+                "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a INT)",
+                "CREATE TABLE log (id INT)",
+                "CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW INSERT INTO log VALUES (NEW.id)",
+                "INSERT INTO t (a) VALUES (1)"));
+        cluster.assertConverged();
+        AtomicBoolean done = new AtomicBoolean();
+        List<CompletableFuture<Integer>> writers = new ArrayList<>();
+        for (int n : List.of(2, 3)) {
+            writers.add(CompletableFuture.supplyAsync(() -> {
+                try (Connection client = cluster.mysql(n).connect();
+                        Statement statement = client.createStatement()) {
+                    int rows = 0;
+                    for (; rows == 0 || !done.get(); rows++) {
+                        statement.executeUpdate("INSERT INTO d.other VALUES (NULL)");
+                    }
+                    return rows;
+                } catch (SQLException e) {
+                    throw new IllegalStateException("a client of n" + n + " hears " + e.getMessage(), e);
+                }
+            }));
+        }
+        try {
+            schema.run(
+                    1,
+                    List.of(
+                            "ALTER TABLE t ADD b INT",
+                            "ALTER TABLE t ADD c INT NOT NULL FIRST",
+                            "ALTER TABLE t ADD UNIQUE (a), MODIFY b BIGINT",
+                            "ALTER TABLE t ADD FOREIGN KEY (b) REFERENCES p (id)",
+                            "ALTER TABLE t DROP COLUMN c",
+                            "CREATE DATABASE IF NOT EXISTS elsewhere",
+                            "CREATE TABLE elsewhere.u LIKE t",
+                            "CREATE VIEW elsewhere.v AS SELECT * FROM t",
+                            "TRUNCATE t",
+                            "RENAME TABLE t TO away, elsewhere.u TO t",
+                            "DROP TABLE away"));
+            cluster.awaitQuery(3, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 'away'", "0");
+        } finally {
+            done.set(true);
+        }
+        long rows = 0;
+        for (CompletableFuture<Integer> writer : writers) {
+            rows += writer.get(Cluster.LIMIT.toSeconds(), TimeUnit.SECONDS);
+        }
+        schema.run(1, List.of("DROP DATABASE elsewhere"));
+        cluster.assertConverged();
+        assertThat(cluster.mysql(1).queryLong("SELECT COUNT(*) FROM d.other")).isEqualTo(rows);
     }
 
     /** What an audit would find, and nobody has met yet. */
