@@ -44,6 +44,7 @@ public final class Applier implements AutoCloseable {
     private final String incarnation;
     private final OwnWritesSource ownWrites;
     private final Verdicts verdicts;
+    private final DefinitionTexts definitions;
     private final ApplierListener listener;
     private final Counters counters = new Counters();
     private volatile LockWatch lockWatch;
@@ -76,6 +77,7 @@ public final class Applier implements AutoCloseable {
      * @param ownWrites register of what clients of this server commit; {@link SharedOwnWrites#none} when there are no
      *     clients
      * @param verdicts what the nodes have found about definitions that some servers refuse
+     * @param definitions what the texts of definitions say
      */
     public Applier(
             ApplierSettings settings,
@@ -85,6 +87,7 @@ public final class Applier implements AutoCloseable {
             String incarnation,
             OwnWritesSource ownWrites,
             Verdicts verdicts,
+            DefinitionTexts definitions,
             ApplierListener listener) {
         this.settings = settings;
         this.source = source;
@@ -93,6 +96,7 @@ public final class Applier implements AutoCloseable {
         this.incarnation = incarnation;
         this.ownWrites = ownWrites;
         this.verdicts = verdicts;
+        this.definitions = definitions;
         this.listener = listener;
         this.auxiliary = new AuxiliaryConnection(source);
     }
@@ -169,7 +173,7 @@ public final class Applier implements AutoCloseable {
                 new Ending(),
                 new SchemaCheck(auxiliary),
                 lockouts,
-                listener::tables);
+                definitions);
         boolean opened = false;
         try {
             for (int i = 0; i < settings.workers(); i++) {

@@ -2,10 +2,7 @@
 package io.quorate.applier;
 
 import io.quorate.core.QuorateException;
-import io.quorate.core.TableName;
-import io.quorate.core.WriteSet;
 import java.sql.SQLException;
-import java.util.Set;
 
 /** What the applier tells its owner. Calls come from the applier's threads and must return at once. */
 public interface ApplierListener {
@@ -27,11 +24,6 @@ public interface ApplierListener {
      */
     default boolean holdClients(boolean hold) {
         return false;
-    }
-
-    /** The tables that a definition names, which are locked while it is run; none where they aren't known. */
-    default Set<TableName> tables(WriteSet definition) {
-        return Set.of();
     }
 
     /** The applier has stopped for good: this node can't go on. Called once. */

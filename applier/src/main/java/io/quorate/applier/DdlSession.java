@@ -118,8 +118,12 @@ final class DdlSession implements AutoCloseable {
         }
     }
 
-    /** The server, at the place of the writeset. */
-    DefinitionTurn.Server at(Certified writeSet, StatementsFactory factory) {
+    /**
+     * The server, at the place of the writeset.
+     *
+     * @param repeated whether a client has run the same here
+     */
+    DefinitionTurn.Server at(Certified writeSet, boolean repeated, StatementsFactory factory) {
         return new DefinitionTurn.Server() {
             @Override
             public boolean hasGtid() throws SQLException {
@@ -128,7 +132,11 @@ final class DdlSession implements AutoCloseable {
 
             @Override
             public void run() throws SQLException {
-                DdlSession.this.run(writeSet, factory);
+                if (repeated) {
+                    useUp("a client has run the definition at seqno " + writeSet.seqno() + " here");
+                } else {
+                    DdlSession.this.run(writeSet, factory);
+                }
             }
 
             @Override
@@ -148,11 +156,15 @@ final class DdlSession implements AutoCloseable {
 
             @Override
             public void useUpGtid(long seqno) throws SQLException {
-                // It forces everything before it as any definition does: that is what such a GTID means after a crash.
-                begin();
-                session.execute(UndoneTable.comment("the definition at seqno " + seqno + " is void"));
+                useUp("the definition at seqno " + seqno + " is void");
             }
         };
+    }
+
+    /** Forces everything before it as any definition does: that is what such a GTID means after a crash. */
+    private void useUp(String why) throws SQLException {
+        begin();
+        session.execute(UndoneTable.comment(why));
     }
 
     /** Executes all of the writeset under its GTID. */

@@ -14,7 +14,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,6 +36,8 @@ final class Worker implements Runnable {
     private boolean held;
     /** Has locked the tables of the definition that it will run; null while none has. */
     private DdlSession locking;
+    /** Whether clients have run here what the group's definition does. */
+    private boolean repeated;
 
     /** What all workers of an applier share. */
     record Context(
@@ -51,7 +52,7 @@ final class Worker implements Runnable {
             Stop stop,
             TableMaps.Check check,
             Lockouts lockouts,
-            Function<WriteSet, Set<TableName>> defined) {}
+            DefinitionTexts definitions) {}
 
     /** Opens connections for DDL. */
     interface DdlSessions {
@@ -112,6 +113,7 @@ final class Worker implements Runnable {
 
     private void apply(Group group) throws SQLException, InterruptedException {
         group.session(session.id());
+        repeated = false;
         // A void definition itself has its GTID used up.
         if (!group.isBarrier() && !group.isSettling()) {
             group.leaveOut(c -> c.passed() && context.verdicts().isVoid(c.seqno()));
@@ -165,7 +167,7 @@ final class Worker implements Runnable {
                 session.execute("SAVEPOINT quorate");
             }
             case CLEAR_WAY -> context.settler().clearWay(course.writeSets());
-            case TAKE_BACK -> takeBack(course.losers(), course.position());
+            case TAKE_BACK -> takeBack(course, group);
             case NOTE_UNDONE -> {
                 session.execute(UndoneTable.forget(context.undo().settledNumber(), course.undoneAt()));
                 session.execute(UndoneTable.insert(course.losers(), course.undoneAt()));
@@ -217,19 +219,32 @@ final class Worker implements Runnable {
         return verdict;
     }
 
-    private void takeBack(List<Doomed> losers, Position position) throws SQLException, InterruptedException {
+    private void takeBack(ApplyCourse course, Group group) throws SQLException, InterruptedException {
+        List<Doomed> losers = course.losers();
         List<WriteSet> writeSets = context.undo().writeSets(losers);
+        if (group.isBarrier() && group.hasWork()) {
+            writeSets.removeIf(loser -> isNoDifference(loser, course.writeSet().writeSet()));
+        }
         List<Certified> inverses = context.undo().inverses(writeSets);
         session.forgetSettings();
         leftRows.require(writeSets);
         try {
-            run(inverses, position);
+            run(inverses, course.position());
         } catch (QuorateException e) {
             // The table was defined anew since they were written. It isn't the others that may be wrong.
             throw e.code() == ErrorCode.SCHEMA_MISMATCH
                     ? ApplyErrors.undo(context.undo().server(), losers, e)
                     : e;
         }
+    }
+
+    /** Whether a definition that clients have run here leaves nothing that differs once the other one is run. */
+    private boolean isNoDifference(WriteSet loser, WriteSet definition) {
+        DefinitionTexts.Likeness likeness = loser.isDefinition() && definition.isDefinition()
+                ? context.definitions().likeness(loser, definition)
+                : DefinitionTexts.Likeness.NONE;
+        repeated |= likeness == DefinitionTexts.Likeness.SAME;
+        return likeness != DefinitionTexts.Likeness.NONE;
     }
 
     private List<Certified> toApply(ApplyCourse course) throws SQLException {
@@ -265,7 +280,7 @@ final class Worker implements Runnable {
     }
 
     private boolean lockTables(Group group, Certified definition) throws SQLException {
-        Set<TableName> tables = context.defined().apply(definition.writeSet());
+        Set<TableName> tables = context.definitions().tables(definition.writeSet());
         if (tables.isEmpty()) {
             return false;
         }
@@ -288,7 +303,7 @@ final class Worker implements Runnable {
         DdlSession ddl = locking == null ? context.ddl().open(writeSet) : locking;
         try {
             group.session(ddl.id());
-            DefinitionTurn.take(writeSet, context.verdicts(), ddl.at(writeSet, this::separateStatements));
+            DefinitionTurn.take(writeSet, context.verdicts(), ddl.at(writeSet, repeated, this::separateStatements));
         } finally {
             if (locking == null) {
                 ddl.close();

@@ -57,6 +57,7 @@ class ApplierThreadsIT extends OriginAndServer {
                 Replica.INCARNATION,
                 (seqno, undone, isHere) -> SharedOwnWrites.none(),
                 Verdicts.NONE,
+                DefinitionTexts.UNREAD,
                 listener)) {
             applier.start();
             expect(failure.get(2, TimeUnit.MINUTES), "quorate-applier-reader");

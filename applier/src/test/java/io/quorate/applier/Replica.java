@@ -86,6 +86,7 @@ final class Replica implements AutoCloseable {
                 INCARNATION,
                 ownWrites,
                 verdicts,
+                DefinitionTexts.UNREAD,
                 new Listener());
         applier.start(takenBack);
         return applier;

@@ -257,6 +257,7 @@ class TailRepairIT {
                 INCARNATION,
                 (applied, undone, isHere) -> SharedOwnWrites.none(),
                 Verdicts.NONE,
+                DefinitionTexts.UNREAD,
                 listener)) {
             applier.start(takenBack);
             assertThat(done.await(2, TimeUnit.MINUTES)).isTrue();

@@ -36,6 +36,33 @@ public final class DefinedTables {
     private static final String FUNCTIONS =
             "SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_TYPE = 'FUNCTION'";
 
+    /** With these, an ALTER TABLE gives rows what depends on when it is run, or on its session. */
+    private static final Set<String> OF_A_MOMENT = Set.of(
+            "TIMESTAMP",
+            "CURRENT_TIMESTAMP",
+            "NOW",
+            "LOCALTIME",
+            "LOCALTIMESTAMP",
+            "SYSDATE",
+            "CURDATE",
+            "CURRENT_DATE",
+            "CURTIME",
+            "CURRENT_TIME",
+            "UTC_DATE",
+            "UTC_TIME",
+            "UTC_TIMESTAMP",
+            "UNIX_TIMESTAMP",
+            "UUID",
+            "UUID_SHORT",
+            "RAND",
+            "RANDOM_BYTES",
+            "CONNECTION_ID",
+            "LAST_INSERT_ID",
+            "USER",
+            "CURRENT_USER",
+            "SESSION_USER",
+            "SYSTEM_USER");
+
     private final Map<Integer, Collation> collations;
     private final boolean lowerCaseNames;
     /** Tables with triggers, and views: a statement that changes these changes others, too. */
@@ -91,7 +118,7 @@ public final class DefinedTables {
     /** The same where it is asked of definitions alone, and not of rows that the binlog has as a statement. */
     public static DefinedTables ofDefinitions(Connection connection) throws SQLException {
         return new DefinedTables(
-                SchemaCatalog.collations(connection), ServerConnection.lowerCaseNames(connection), Set.of(), Set.of());
+                SchemaCatalog.collations(connection), ServerConnection.lowerCaseNames(connection), Set.of(), Set.of(), Map.of());
     }
 
     /** The key that whatever is written to a table takes among others. */
@@ -219,7 +246,67 @@ public final class DefinedTables {
                 && new AlteredInPlace(SqlTokens.of(text.sql, text.sqlMode)).isAll();
     }
 
+    /**
+     * Whether two definitions do the same, run at the same state of what they name. Not if it depends on when or in
+     * which session they are run.
+     */
+    public boolean doTheSame(WriteSet one, WriteSet other) {
+        Text text = read(one);
+        Payload.Events a = one.payload().statement();
+        Payload.Events b = other.payload().statement();
+        return text != null
+                && b != null
+                && !text.mayBeAnything()
+                && text.statement.numbering() == null
+                && isAll(one.payload(), a)
+                && isAll(other.payload(), b)
+                && QueryEvent.read(a.bytes(), a.offset(), a.length())
+                        .isLike(QueryEvent.read(b.bytes(), b.offset(), b.length()))
+                && !text.isOfAMoment();
+    }
+
+    private static boolean isAll(Payload payload, Payload.Events statement) {
+        return statement.position() == 0 && statement.length() == payload.size();
+    }
+
+    /** Whether nothing is left of one definition once the other one is run after it. */
+    public boolean overwrites(WriteSet one, WriteSet other) {
+        Text before = read(one);
+        Text after = read(other);
+        if (before == null
+                || after == null
+                || before.statement.scope() != Scope.OBJECTS
+                || after.statement.scope() != Scope.OBJECTS) {
+            return false;
+        }
+        NamedObjects replaced = before.statement.objects();
+        NamedObjects made = after.statement.objects();
+        SqlTokens tokens = SqlTokens.of(after.sql, after.sqlMode);
+        boolean view = made.kind().equals("VIEW") && tokens.take("CREATE") && tokens.take("OR");
+        return (view && replaced.kind().equals("VIEW") || setsCharacters(before) && setsCharacters(after))
+                && made.names() != null
+                && made.names().size() == 1
+                && made.names().equals(replaced.names());
+    }
+
+    /** Whether it says of a database which characters it has, and no more. */
+    private static boolean setsCharacters(Text text) {
+        SqlTokens tokens = SqlTokens.of(text.sql, text.sqlMode);
+        return tokens.take("ALTER")
+                && text.statement.objects().isSchema()
+                && tokens.restHasAny(Set.of("CHARACTER", "CHARSET", "COLLATE"))
+                && !tokens.restHasAny(Set.of("ENCRYPTION", "READ"));
+    }
+
     private record Text(String sql, String database, long sqlMode, Statement statement) {
+        /** Whether it does something else when it is run at another time or in another session. */
+        boolean isOfAMoment() {
+            if (statement.scope() == Scope.OBJECTS) {
+                return statement.objects().kind().equals("EVENT");
+            }
+            return !statement.leavesEmpty() && SqlTokens.of(sql, sqlMode).restHasAny(OF_A_MOMENT);
+        }
+
         boolean mayBeAnything() {
             return statement.kind() != Statement.Kind.DDL || statement.scope() == Scope.EVERYTHING;
         }

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DefinedTablesTest {
@@ -202,5 +203,55 @@ class DefinedTablesTest {
             })
     void anythingElseMayMoveEmptyOrConvertIt(String sql) {
         assertThat(defined.altersInPlace(definition(sql))).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CREATE TABLE u (id INT PRIMARY KEY, at TIMESTAMP DEFAULT CURRENT_TIMESTAMP)",
+                "ALTER TABLE t ADD b INT NOT NULL DEFAULT 5",
+                "ALTER DATABASE db CHARACTER SET utf8mb4",
+                "CREATE DATABASE d",
+                "CREATE INDEX i ON t (a)",
+                "GRANT SELECT ON db.t TO a",
+                "CREATE PROCEDURE p () SELECT NOW()",
+            })
+    void theSameStatementDoesTheSame(String sql) {
+        assertThat(defined.doTheSame(definition(sql), definition(sql))).isTrue();
+        assertThat(defined.doTheSame(definition(sql), definition(sql + " "))).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ALTER TABLE t ADD at DATETIME DEFAULT CURRENT_TIMESTAMP",
+                "ALTER TABLE t ADD at TIMESTAMP",
+                "ALTER TABLE t ADD u CHAR(36) DEFAULT (UUID())",
+                "ALTER TABLE t ADD id INT AUTO_INCREMENT PRIMARY KEY",
+                "CREATE EVENT e ON SCHEDULE EVERY 1 HOUR DO SET @a = 1",
+                "DROP DATABASE d",
+                "SOMETHING new",
+            })
+    void whatDependsOnWhenAndWhereItIsRunDoesNot(String sql) {
+        assertThat(defined.doTheSame(definition(sql), definition(sql))).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "CREATE VIEW v AS SELECT 1|CREATE OR REPLACE SQL SECURITY INVOKER VIEW v AS SELECT 2|true",
+                "DROP VIEW v|CREATE OR REPLACE VIEW v AS SELECT 2|true",
+                "DROP VIEW v, w|CREATE OR REPLACE VIEW v AS SELECT 2|false",
+                "CREATE OR REPLACE VIEW v AS SELECT 2|CREATE VIEW v AS SELECT 1|false",
+                "CREATE VIEW w AS SELECT 1|CREATE OR REPLACE VIEW v AS SELECT 2|false",
+                "ALTER DATABASE d CHARACTER SET latin1|ALTER SCHEMA d COLLATE utf8mb4_bin|true",
+                "ALTER DATABASE d CHARACTER SET latin1|ALTER DATABASE e COLLATE utf8mb4_bin|false",
+                "ALTER DATABASE d ENCRYPTION 'N'|ALTER DATABASE d COLLATE utf8mb4_bin|false",
+                "CREATE DATABASE d|ALTER DATABASE d COLLATE utf8mb4_bin|false",
+                "CREATE PROCEDURE v () DO 1|CREATE OR REPLACE VIEW v AS SELECT 2|false",
+            })
+    void whatIsMadeAnewLeavesNothingOfWhatWasBefore(String before, String after, boolean overwrites) {
+        assertThat(defined.overwrites(definition(before), definition(after))).isEqualTo(overwrites);
     }
 }

@@ -338,6 +338,42 @@ class DefinitionsIT {
         cluster.assertConverged();
     }
 
+    /** As three instances of an application do that boot at once; what one of them overwrites is no difference either. */
+    @Test
+    @Order(3)
+    void theSameDefinitionOnTwoNodesIsNoDifference() throws Exception {
+        schema.begin(List.of(T, ONE, "CREATE VIEW v AS SELECT a FROM t", "CREATE DATABASE IF NOT EXISTS one"));
+        int copies = cluster.steps(1, "copy_completed");
+        List<String> same = List.of(
+                "ALTER DATABASE one CHARACTER SET latin1",
+                "CREATE DATABASE two",
+                "CREATE TABLE IF NOT EXISTS u (id INT PRIMARY KEY, at TIMESTAMP DEFAULT CURRENT_TIMESTAMP)",
+                "ALTER TABLE t ADD b INT NOT NULL DEFAULT 5, ADD INDEX (b)",
+                "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW SET NEW.b = 6",
+                "GRANT SELECT ON d.* TO app@localhost");
+        cluster.pause(1);
+        try {
+            long before = cluster.lastOrdered(2);
+            schema.run(2, same);
+            schema.run(2, List.of("CREATE OR REPLACE VIEW v AS SELECT id FROM t"));
+            cluster.awaitOrdered(2, before + same.size());
+            schema.run(1, same);
+            schema.run(1, List.of("CREATE OR REPLACE VIEW v AS SELECT a, id FROM t", "INSERT INTO u (id) VALUES (1)"));
+        } finally {
+            cluster.goOn(1);
+        }
+        cluster.assertConverged();
+        assertThat(cluster.steps(1, "copy_completed"))
+                .as("n1 got copies: %s", cluster.logged(1, "copied"))
+                .isEqualTo(copies);
+        assertThat(cluster.objectsThatDiffer()).isEmpty();
+        for (int n = 1; n <= 3; n++) {
+            assertThat(schema.definition(n)).as("n%d", n).isEqualTo(schema.definition(1));
+        }
+        schema.run(1, List.of("DROP DATABASE one", "DROP DATABASE two", "REVOKE SELECT ON d.* FROM app@localhost"));
+        cluster.assertConverged();
+    }
+
     /** Whoever uses the table waits for its definition, as for one on a server alone; nobody else does. */
     @Test
     @Order(3)

@@ -9,7 +9,9 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A QUERY event: a statement's text, with the session settings it depends on. Layout and codes of the status variables:
@@ -35,7 +37,12 @@ public final class QueryEvent {
 
     private static final int OTHER = -1;
 
+    /** What says when and by which session, and what an ALTER TABLE has done inside: no other effect follows. */
+    private static final Set<Integer> INCIDENTAL = Set.of(3, 13, DDL_XID);
+
     private final byte[] bytes;
+    private final int statusFrom;
+    private final int statusEnd;
     private final int textFrom;
     private final int end;
 
@@ -79,6 +86,8 @@ public final class QueryEvent {
         in.skip(2);
         int statusBytes = in.u16();
         EventReader status = new EventReader(bytes, in.at, in.at + statusBytes);
+        statusFrom = status.at;
+        statusEnd = status.end;
         in.skip(statusBytes);
         database = in.text(databaseBytes, StandardCharsets.UTF_8);
         in.skip(1);
@@ -200,6 +209,36 @@ public final class QueryEvent {
         return from > offset + BinlogEvents.HEADER_BYTES + 13
                 && bytes[from - 1] == 0
                 && Arrays.equals(bytes, from, end, BEGIN, 0, BEGIN.length);
+    }
+
+    /** Whether both are the same statement in sessions with the same settings, but for the time and their numbers. */
+    public boolean isLike(QueryEvent other) {
+        return unknownCode < 0
+                && other.unknownCode < 0
+                && database.equals(other.database)
+                && Arrays.equals(bytes, textFrom, end, other.bytes, other.textFrom, other.end)
+                && status().equals(other.status());
+    }
+
+    /** The status variables by code. */
+    private Map<Integer, ByteBuffer> status() {
+        Map<Integer, ByteBuffer> variables = new HashMap<>();
+        EventReader status = new EventReader(bytes, statusFrom, statusEnd);
+        while (status.remaining() > 0) {
+            int code = status.u8();
+            int from = status.at;
+            if (code == TIME_ZONE) {
+                status.skip(status.u8());
+            } else if (code == CARRIED) {
+                status.skip(status.u16());
+            } else {
+                skip(code, status);
+            }
+            if (!INCIDENTAL.contains(code)) {
+                variables.put(code, ByteBuffer.wrap(bytes, from, status.at - from));
+            }
+        }
+        return variables;
     }
 
     public String text(Charset charset) {

@@ -3,6 +3,7 @@ package io.quorate.node.copy;
 
 import io.quorate.applier.Applier;
 import io.quorate.applier.ApplierListener;
+import io.quorate.applier.DefinitionTexts;
 import io.quorate.applier.SharedOwnWrites;
 import io.quorate.applier.TailRepair;
 import io.quorate.applier.TakenBack;
@@ -117,6 +118,7 @@ final class AfterCopy {
                     return register;
                 },
                 new Asked(),
+                DefinitionTexts.UNREAD,
                 new Listener(failure));
         try {
             applier.start(back);

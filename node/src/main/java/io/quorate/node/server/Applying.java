@@ -4,6 +4,7 @@ package io.quorate.node.server;
 import io.quorate.applier.Applier;
 import io.quorate.applier.ApplierListener;
 import io.quorate.applier.ApplierStats;
+import io.quorate.applier.DefinitionTexts;
 import io.quorate.applier.TakenBack;
 import io.quorate.applier.Verdicts;
 import io.quorate.capture.DefinedTables;
@@ -56,7 +57,8 @@ final class Applying implements AutoCloseable {
                 ports.incarnation(),
                 register,
                 verdicts,
-                new Telling(ports, access, signals, defined));
+                new Texts(defined),
+                new Telling(ports, access, signals));
     }
 
     /** @param takenBack own transactions that the database lacks after its position */
@@ -82,9 +84,24 @@ final class Applying implements AutoCloseable {
         applier.close();
     }
 
+    private record Texts(DefinedTables defined) implements DefinitionTexts {
+        @Override
+        public Set<TableName> tables(WriteSet definition) {
+            Set<TableName> tables = defined.of(definition);
+            return tables == null ? Set.of() : tables;
+        }
+
+        @Override
+        public Likeness likeness(WriteSet loser, WriteSet definition) {
+            if (defined.doTheSame(loser, definition)) {
+                return Likeness.SAME;
+            }
+            return defined.overwrites(loser, definition) ? Likeness.OVERWRITTEN : Likeness.NONE;
+        }
+    }
+
     /** Passes on the applier's messages, on the applier's threads. */
-    private record Telling(Ports ports, ServerAccess access, LinkSignals signals, DefinedTables defined)
-            implements ApplierListener {
+    private record Telling(Ports ports, ServerAccess access, LinkSignals signals) implements ApplierListener {
         @Override
         public void applied(long seqno, int transactions, long originCommittedMicros) {
             ports.progress().applied(seqno, transactions, originCommittedMicros);
@@ -95,12 +112,6 @@ final class Applying implements AutoCloseable {
         public boolean holdClients(boolean hold) {
             signals.held(hold);
             return true;
-        }
-
-        @Override
-        public Set<TableName> tables(WriteSet definition) {
-            Set<TableName> tables = defined.of(definition);
-            return tables == null ? Set.of() : tables;
         }
 
         @Override
