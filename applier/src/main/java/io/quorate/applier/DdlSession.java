@@ -75,8 +75,8 @@ final class DdlSession implements AutoCloseable {
     }
 
     /**
-     * Locks these tables, those that there are. Whoever uses one of them is waited for, and whoever wants to waits until
-     * this is closed, as for any ALTER TABLE.
+     * Locks these tables, those that there are. Whoever uses one of them is waited for, and whoever wants to use one
+     * waits until this is closed, as for any ALTER TABLE.
      *
      * @return false when they can't be locked, or there are none
      */

@@ -118,7 +118,11 @@ public final class DefinedTables {
     /** The same where it is asked of definitions alone, and not of rows that the binlog has as a statement. */
     public static DefinedTables ofDefinitions(Connection connection) throws SQLException {
         return new DefinedTables(
-                SchemaCatalog.collations(connection), ServerConnection.lowerCaseNames(connection), Set.of(), Set.of(), Map.of());
+                SchemaCatalog.collations(connection),
+                ServerConnection.lowerCaseNames(connection),
+                Set.of(),
+                Set.of(),
+                Map.of());
     }
 
     /** The key that whatever is written to a table takes among others. */

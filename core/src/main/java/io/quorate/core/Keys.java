@@ -51,8 +51,8 @@ public final class Keys {
     public static final long CASCADES = 6L;
 
     /**
-     * How tables are defined, all of them. What changes columns refers to it, and so does a view. Taken exclusively by a
-     * view of all columns, which are those that its tables have when it is made.
+     * How tables are defined, all of them. What changes columns refers to it, and so does a view. Taken exclusively by
+     * a view of all columns, which are those that its tables have when it is made.
      */
     public static final long DEFINED_TABLES = 7L;
 

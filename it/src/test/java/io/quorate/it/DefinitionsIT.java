@@ -338,7 +338,7 @@ class DefinitionsIT {
         cluster.assertConverged();
     }
 
-    /** As three instances of an application do that boot at once; what one of them overwrites is no difference either. */
+    /** As three instances of an application do that boot at once; nor is what one of them overwrites a difference. */
     @Test
     @Order(3)
     void theSameDefinitionOnTwoNodesIsNoDifference() throws Exception {
