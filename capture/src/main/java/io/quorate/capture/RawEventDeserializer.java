@@ -24,6 +24,11 @@ import java.util.zip.CRC32;
 final class RawEventDeserializer extends EventDeserializer {
     private static final int CHECKSUM_BYTES = 4;
     private static final int CRC32_ALGORITHM = 1;
+    private static final int FORMER_WRITE_ROWS = 23;
+    private static final int FORMER_DELETE_ROWS = 25;
+    /** The table's number, and flags. */
+    private static final int FORMER_ROWS_HEADER_BYTES = 8;
+
     private static final int EVENT_BYTES_MAX = 0x7fff_0000;
 
     private static final EventHeaderV4 PASSED_OVER = passedOver();
@@ -90,7 +95,7 @@ final class RawEventDeserializer extends EventDeserializer {
                         super.nextEvent(new ByteArrayInputStream(event));
                     default -> null;
                 };
-        byte[] bytes = hasChecksum ? withoutChecksum(event) : event;
+        byte[] bytes = inPresentForm(hasChecksum ? withoutChecksum(event) : event);
         return control == null
                 ? new RawEvent(PASSED_OVER, null, bytes, endsGroup)
                 : new RawEvent(control.getHeader(), control.getData(), bytes, endsGroup);
@@ -109,6 +114,25 @@ final class RawEventDeserializer extends EventDeserializer {
 
     private static byte[] withoutChecksum(byte[] event) {
         byte[] bytes = Arrays.copyOf(event, event.length - CHECKSUM_BYTES);
+        BinlogEvents.length(bytes, 0, bytes.length);
+        return bytes;
+    }
+
+    /**
+     * Rows as servers before 5.6 wrote them, and those of 8.0 do with {@code log_bin_use_v1_row_events}: they lack the
+     * length of what later ones have more, which is nothing.
+     */
+    private static byte[] inPresentForm(byte[] event) {
+        int type = BinlogEvents.type(event, 0);
+        if (type < FORMER_WRITE_ROWS || type > FORMER_DELETE_ROWS) {
+            return event;
+        }
+        int at = Math.min(BinlogEvents.HEADER_BYTES + FORMER_ROWS_HEADER_BYTES, event.length);
+        byte[] bytes = new byte[event.length + 2];
+        System.arraycopy(event, 0, bytes, 0, at);
+        bytes[at] = 2; // It counts itself.
+        System.arraycopy(event, at, bytes, at + 2, event.length - at);
+        bytes[4] = (byte) (type - FORMER_WRITE_ROWS + BinlogEvents.WRITE_ROWS);
         BinlogEvents.length(bytes, 0, bytes.length);
         return bytes;
     }

@@ -218,6 +218,31 @@ class CaptureIT {
         assertThat(w.payload().size()).isGreaterThan(30_000_000);
     }
 
+    /** Deprecated, and gone from 8.4 on. */
+    @Test
+    void readsRowsInTheFormOfMySql51() throws Exception {
+        boolean known =
+                !server.query("SHOW VARIABLES LIKE 'log_bin_use_v1_row_events'").isEmpty();
+        if (known) {
+            server.execute("SET GLOBAL log_bin_use_v1_row_events = ON");
+        }
+        try {
+            for (String change : List.of(
+                    "INSERT INTO shop.item VALUES (70, 'former', 5)",
+                    "UPDATE shop.item SET name = 'later' WHERE id = 70",
+                    "DELETE FROM shop.item WHERE id = 70")) {
+                WriteSet w = fixture.captureOne(change);
+                assertThat(CaptureFixture.types(w)).hasSize(2).contains(BinlogEvents.TABLE_MAP);
+                PayloadCheck.require(w);
+                assertThat(w.keys().size()).isPositive();
+            }
+        } finally {
+            if (known) {
+                server.execute("SET GLOBAL log_bin_use_v1_row_events = OFF");
+            }
+        }
+    }
+
     @Test
     void readsCompressedTransactions() throws Exception {
         WriteSet w = fixture.captureOne(

@@ -56,6 +56,7 @@ class OddServersIT {
 
     private static Cluster cluster;
     private static final Map<Integer, Connection> control = new TreeMap<>();
+    private static final Map<Integer, Connection> clients = new TreeMap<>();
     private static final Map<Integer, Map<String, String>> before = new TreeMap<>();
     private static int row;
 
@@ -72,6 +73,7 @@ class OddServersIT {
         cluster.assertConverged();
         for (int node : cluster.servers()) {
             control.put(node, cluster.mysql(node).connect());
+            client(node);
             before.put(
                     node, rows(node, "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.global_variables"));
         }
@@ -80,6 +82,9 @@ class OddServersIT {
     @AfterAll
     static void end() throws Exception {
         for (Connection each : control.values()) {
+            each.close();
+        }
+        for (Connection each : clients.values()) {
             each.close();
         }
         cluster.close();
@@ -233,10 +238,7 @@ class OddServersIT {
             row++;
             String why = null;
             for (long end = System.nanoTime() + LIMIT.toNanos(); System.nanoTime() < end; Thread.sleep(200)) {
-                // As a client with this session from before, but one that read_only keeps from writing.
-                try (Connection client = cluster.app(node);
-                        Statement statement = client.createStatement()) {
-                    client.setNetworkTimeout(Runnable::run, (int) LIMIT.toMillis());
+                try (Statement statement = client(node).createStatement()) {
                     statement.execute("REPLACE INTO d.t (id, v, j, at) VALUES (" + row + ", 'v" + row
                             + "', '{\"b\": [1, 2]}', '2026-01-01 00:00:00')");
                     why = null;
@@ -260,6 +262,17 @@ class OddServersIT {
             }
         });
         return equal ? null : "rows differ: " + rows(1, query) + rows(2, query) + rows(3, query) + reasons();
+    }
+
+    /** One that read_only keeps from writing, with the session that it had before variables were odd. */
+    private static Connection client(int node) throws SQLException {
+        Connection before = clients.get(node);
+        if (before == null || before.isClosed()) {
+            Connection client = cluster.app(node);
+            client.setNetworkTimeout(Runnable::run, (int) LIMIT.toMillis());
+            clients.put(node, client);
+        }
+        return clients.get(node);
     }
 
     private static void endSessions(int node) throws SQLException {
