@@ -108,7 +108,7 @@ record Unlogged(Set<CarriedSetting> settings, Set<CarriedSetting> named, String 
         }
         Set<CarriedSetting> settings = EnumSet.noneOf(CarriedSetting.class);
         settings.addAll(named);
-        if (kind.equals("TABLE") && tokens.restHasAny(Set.of("CHECK", "LIKE"))) {
+        if (kind.equals("VIEW") || (kind.equals("TABLE") && tokens.restHasAny(Set.of("CHECK", "LIKE")))) {
             settings.add(CarriedSetting.SQL_QUOTE_SHOW_CREATE);
         }
         if (creates && kind.equals("TABLE")) {

@@ -74,9 +74,10 @@ class UnloggedTest {
     }
 
     @Test
-    void theTextOfACheckIsQuotedAsItsSessionHasIt() {
+    void theTextOfAViewOrCheckIsQuotedAsItsSessionHasIt() {
         assertSettings("CREATE TABLE t (a INT, CHECK (a > 0))", SQL_QUOTE_SHOW_CREATE, DEFAULT_STORAGE_ENGINE);
-        for (String sql : List.of("ALTER TABLE t ADD CONSTRAINT c CHECK (a > 0)", "CREATE TABLE t LIKE u")) {
+        for (String sql : List.of(
+                "ALTER TABLE t ADD CONSTRAINT c CHECK (a > 0)", "CREATE TABLE t LIKE u", "ALTER VIEW v AS SELECT 1")) {
             assertThat(of(sql).settings()).as(sql).contains(SQL_QUOTE_SHOW_CREATE);
         }
     }

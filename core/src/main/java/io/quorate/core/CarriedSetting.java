@@ -17,7 +17,7 @@ public enum CarriedSetting {
     BLOCK_ENCRYPTION_MODE,
     /** Whether a table is altered by a copy, which evaluates its expressions anew, and may number rows otherwise. */
     OLD_ALTER_TABLE,
-    /** Whether names in a CHECK are quoted, whose text the server keeps. */
+    /** Whether names are quoted in a view or CHECK, whose text the server keeps. */
     SQL_QUOTE_SHOW_CREATE,
     /** The engine of a table for which none is named. */
     DEFAULT_STORAGE_ENGINE,
