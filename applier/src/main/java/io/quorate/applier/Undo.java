@@ -89,8 +89,8 @@ final class Undo {
         if (w.isDefinition() && w.keys().contains(Keys.NOT_REPEATABLE)) {
             throw new QuorateException(
                     ErrorCode.DEFINITION_NOT_REPEATABLE,
-                    w.gtid() + " (" + ApplyErrors.what(w.payload()) + ") would do something else on every server,"
-                            + " such as number rows that no primary key sorted, or is in the binlog as a statement",
+                    w.gtid() + " (" + ApplyErrors.what(w.payload()) + ") can't be had by other servers:"
+                            + " it would do something else on each, or is too large for them",
                     null,
                     Difference.of(Set.of(w.gtid())));
         }

@@ -19,10 +19,10 @@ public record CapturePosition(GtidSet resume, OriginPosition origin) {
      *
      * @param server the server's UUID
      * @param origin how far the total order has taken it
-     * @param executed the server's {@code @@gtid_executed}, for the sources that are not its own, tagged or not
+     * @param known those of other sources, and tagged ones, that are known to be no concern of the order
      */
-    public static CapturePosition after(UUID server, OriginPosition origin, GtidSet executed) {
-        GtidSet resume = executed.ofOthers(server);
+    public static CapturePosition after(UUID server, OriginPosition origin, GtidSet known) {
+        GtidSet resume = known.ofOthers(server).addAll(known.tagged(server));
         resume.add(server, 1, origin.last());
         for (long number : origin.undecided()) {
             resume.remove(new Gtid(server, number));

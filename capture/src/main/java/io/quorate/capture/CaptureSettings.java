@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
-import io.quorate.core.ErrorCode;
-import io.quorate.core.QuorateException;
 import io.quorate.core.ServerPassword;
 import io.quorate.core.ServerTls;
 import java.time.Duration;
@@ -39,16 +37,16 @@ public record CaptureSettings(
         Limits limits,
         Duration heartbeat,
         Duration connectTimeout,
-        Set<UUID> appliedSources) {
+        Set<UUID> appliedSources,
+        boolean handsOver) {
     /**
      * How large things may be.
      *
-     * @param transactionBytesMax largest payload of one transaction; a larger one stops capture with {@link
-     *     ErrorCode#TRANSACTION_TOO_LARGE}
+     * @param transactionBytesMax largest payload of one transaction; a larger one is ordered only to fail
      * @param eventBytesMax the largest event with rows, which is a row or more: whoever applies it has it on the heap
-     *     several times. The largest transaction, too, on tables whose engine has none. Same code
+     *     several times. The largest transaction, too, on tables whose engine has none
      * @param keysMax from this many keys on, what a transaction goes on to write stands for whole tables
-     * @param undecidedBytesMax largest sum of the payloads of prepared and undecided XA transactions; same code
+     * @param undecidedBytesMax largest sum of the payloads of prepared and undecided XA transactions
      */
     public record Limits(long transactionBytesMax, int eventBytesMax, int keysMax, long undecidedBytesMax) {
         public static final int KEYS_MAX_DEFAULT = 2_000_000;
@@ -59,20 +57,6 @@ public record CaptureSettings(
             }
             if (eventBytesMax < 1) {
                 throw new IllegalArgumentException("eventBytesMax " + eventBytesMax);
-            }
-        }
-
-        /**
-         * Fails for an event that is too large.
-         *
-         * @param transaction whose it is, for people
-         */
-        void requireEvent(String transaction, int length) {
-            if (length > eventBytesMax) {
-                throw new QuorateException(
-                        ErrorCode.TRANSACTION_TOO_LARGE,
-                        transaction + " has rows of " + length + " bytes in one event, more than " + eventBytesMax
-                                + ", which the heap of the services allows");
             }
         }
     }
@@ -99,7 +83,8 @@ public record CaptureSettings(
                 new Limits(128L << 20, 128 << 20, Limits.KEYS_MAX_DEFAULT, 512L << 20),
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(10),
-                Set.of());
+                Set.of(),
+                false);
     }
 
     /** With {@link #tls} and the sources of what the applier runs. */
@@ -115,8 +100,26 @@ public record CaptureSettings(
         return with(tls, limits, heartbeatEvery, connectAtMost, appliedSources);
     }
 
+    /** For a server that gets a copy: what can't be ordered is passed over, and what comes after it fails. */
+    public CaptureSettings handingOver(boolean value) {
+        return new CaptureSettings(
+                host,
+                port,
+                user,
+                password,
+                server,
+                replicaId,
+                tls,
+                limits,
+                heartbeat,
+                connectTimeout,
+                appliedSources,
+                value);
+    }
+
     private CaptureSettings with(ServerTls by, Limits most, Duration beat, Duration connect, Set<UUID> applied) {
-        return new CaptureSettings(host, port, user, password, server, replicaId, by, most, beat, connect, applied);
+        return new CaptureSettings(
+                host, port, user, password, server, replicaId, by, most, beat, connect, applied, handsOver);
     }
 
     public CaptureSettings {

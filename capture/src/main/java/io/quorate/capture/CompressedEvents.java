@@ -23,6 +23,9 @@ final class CompressedEvents implements AutoCloseable {
     private static final long ZSTD = 0;
     private static final long NOT_COMPRESSED = 255;
 
+    /** What tells of which table rows are. */
+    private static final int KEPT_BYTES = 64;
+
     private final InputStream plain;
     private final CaptureSettings.Limits limits;
     private final byte[] header = new byte[BinlogEvents.HEADER_BYTES];
@@ -65,7 +68,9 @@ final class CompressedEvents implements AutoCloseable {
         }
     }
 
-    /** The next event, without a checksum; null after the last. */
+    /**
+     * The next event, without a checksum; null after the last. Of one that is too large, only the beginning is read.
+     */
     byte[] next() {
         try {
             int read = plain.readNBytes(header, 0, header.length);
@@ -76,12 +81,14 @@ final class CompressedEvents implements AutoCloseable {
             if (length < header.length) {
                 throw new IndexOutOfBoundsException("event of " + length + " bytes in a compressed transaction");
             }
-            limits.requireEvent("a compressed transaction", length);
-            byte[] event = Arrays.copyOf(header, length);
-            int rest = length - header.length;
+            // Nobody takes one that is larger.
+            int kept = length <= limits.eventBytesMax() ? length : Math.min(length, KEPT_BYTES);
+            byte[] event = Arrays.copyOf(header, kept);
+            int rest = kept - header.length;
             if (plain.readNBytes(event, header.length, rest) < rest) {
                 throw new IndexOutOfBoundsException("an event is cut short in a compressed transaction");
             }
+            plain.skipNBytes(length - kept);
             return event;
         } catch (IOException e) {
             throw corrupt(e);

@@ -138,8 +138,17 @@ public final class DefinedTables {
      */
     public Set<TableName> of(WriteSet definition) {
         Text text = read(definition);
+        Keys keys = definition.keys();
+        if (keys.contains(Keys.NOT_REPEATABLE)
+                && (keys.contains(Keys.CASCADES) || keys.contains(Keys.CASCADES_ANYWHERE))) {
+            return null;
+        }
         if (text != null && text.statement.kind() == Statement.Kind.DML) {
-            return changedRows(definition, text);
+            return changedRows(text);
+        }
+        if (text != null && keys.contains(Keys.NOT_REPEATABLE) && text.statement.scope() == Scope.UPKEEP) {
+            // It stands for a transaction that was too large.
+            return lower(new StatementParser(SqlTokens.of(text.sql, text.sqlMode), "").analyzed());
         }
         if (text == null || text.mayBeAnything()) {
             return null;
@@ -149,7 +158,7 @@ public final class DefinedTables {
             return ofTrigger(text);
         }
         List<TableName> tables = text.statement.tables();
-        return tables == null ? Set.of() : tables.stream().map(this::lower).collect(Collectors.toUnmodifiableSet());
+        return tables == null ? Set.of() : lower(tables);
     }
 
     /**
@@ -198,9 +207,13 @@ public final class DefinedTables {
         return first.isName() && second.isName() ? new TableName(first.text(), second.text()) : null;
     }
 
-    /** A transaction that the binlog has as a statement; what foreign keys do besides is known by the keys. */
-    private Set<TableName> changedRows(WriteSet transaction, Text text) {
-        if (text.statement.tables() == null || transaction.keys().contains(Keys.CASCADES_ANYWHERE)) {
+    private Set<TableName> lower(List<TableName> tables) {
+        return tables == null ? null : tables.stream().map(this::lower).collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** A transaction that the binlog has as a statement. */
+    private Set<TableName> changedRows(Text text) {
+        if (text.statement.tables() == null) {
             return null;
         }
         TableName table = lower(text.statement.tables().get(0));

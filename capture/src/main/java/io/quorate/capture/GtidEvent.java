@@ -5,6 +5,8 @@ import com.github.shyiko.mysql.binlog.event.MySqlGtid;
 import com.github.shyiko.mysql.binlog.event.deserialization.GtidTaggedEventDataDeserializer;
 import com.github.shyiko.mysql.binlog.io.ByteArrayInputStream;
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
 import io.quorate.core.binlog.Bytes;
 import java.io.IOException;
 import java.util.Arrays;
@@ -40,10 +42,7 @@ final class GtidEvent {
         return Bytes.little(b, offset + COMMITTED, 7) & ~HAS_ORIGINAL;
     }
 
-    /**
-     * The name in the event of a tagged GTID, {@code uuid:tag:number}. It is for people alone, and asked for once in a
-     * capture's life, so the binlog client's own reader does.
-     */
+    /** The name in the event of a tagged GTID, {@code uuid:tag:number}; by the binlog client's own reader. */
     static String tagged(byte[] b, int offset, int length) {
         byte[] data = Arrays.copyOfRange(b, offset + BinlogEvents.HEADER_BYTES, offset + length);
         try (ByteArrayInputStream in = new ByteArrayInputStream(data)) {
@@ -51,7 +50,7 @@ final class GtidEvent {
                     new GtidTaggedEventDataDeserializer().deserialize(in).getMySqlGtid();
             return gtid.getServerId() + ":" + gtid.getTag() + ":" + gtid.getTransactionId();
         } catch (IOException | RuntimeException e) {
-            return "a GTID that can't be read: " + e;
+            throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "a tagged GTID that can't be read: " + e, e);
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
@@ -86,6 +87,11 @@ public final class MySqlCapture implements AutoCloseable {
         return counters.snapshot();
     }
 
+    /** What it has met by now and can't be ordered. Any thread. */
+    public PassedOver passedOver() {
+        return progress.passedOver();
+    }
+
     /** Ends reading, within a minute at most. Once it returns, the sink is not called any more. */
     @Override
     public void close() {
@@ -138,6 +144,10 @@ public final class MySqlCapture implements AutoCloseable {
     private QuorateException connectAndRead() {
         try (Connection connection = ServerConnection.open(settings)) {
             GtidSet absent = ServerConnection.check(connection, settings.server(), progress.resume());
+            GtidSet tagged = absent.tagged(settings.server());
+            if (!tagged.isEmpty()) {
+                passOver(tagged);
+            }
             if (!absent.isEmpty()) {
                 LOG.warn(
                         "gtid_purged has {}, which this server's binlog never had. If rows came with them, as from a"
@@ -184,6 +194,15 @@ public final class MySqlCapture implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             return new QuorateException(ErrorCode.CAPTURE_FAILED, "can't start reading " + settings + ": " + e, e);
         }
+    }
+
+    private void passOver(GtidSet tagged) {
+        String why = "a client has committed under tagged GTIDs, and they are purged: " + tagged;
+        if (!settings.handsOver()) {
+            throw new QuorateException(ErrorCode.GTID_TAGGED, why);
+        }
+        LOG.error("{}", why);
+        progress.passOver(Difference.ANYWHERE);
     }
 
     /**

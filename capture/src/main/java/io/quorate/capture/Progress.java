@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.Keys;
 import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -19,7 +21,7 @@ import java.util.UUID;
  */
 final class Progress {
     /** A prepared XA transaction, with what it changes if it is committed. */
-    record Prepared(long number, Keys keys, Payload payload) {}
+    record Prepared(long number, WriteSet.Kind kind, Keys keys, Payload payload) {}
 
     private static final long[] NO_NUMBERS = {};
 
@@ -35,6 +37,8 @@ final class Progress {
     private long lastSeen;
     private long preparedBytes;
     private long[] undecided;
+
+    private volatile PassedOver passedOver = PassedOver.NOTHING;
 
     /** Undecided at the start, and not sent again yet. */
     private final GtidSet awaited = new GtidSet();
@@ -101,19 +105,20 @@ final class Progress {
     }
 
     /** Sets a prepared transaction aside. */
-    void prepare(Xid xid, Prepared transaction, long bytesMax) {
+    void prepare(Xid xid, Prepared transaction) {
         preparedBytes += transaction.payload().size();
-        if (preparedBytes > bytesMax) {
-            throw new QuorateException(
-                    ErrorCode.TRANSACTION_TOO_LARGE,
-                    "the XA transactions prepared and undecided hold more than " + bytesMax + " bytes");
-        }
         Prepared before = prepared.put(xid, transaction);
         if (before != null) {
             preparedBytes -= before.payload().size();
         }
         undecided = undecidedWith(transaction.number());
         awaited.remove(new Gtid(server, transaction.number()));
+    }
+
+    /** What the prepared transactions but one change, in bytes. */
+    long preparedBytesBeside(Xid xid) {
+        Prepared one = prepared.get(xid);
+        return preparedBytes - (one == null ? 0 : one.payload().size());
     }
 
     void decided(Xid xid) {
@@ -170,13 +175,19 @@ final class Progress {
         runTo = number;
     }
 
-    /** Transactions of other servers that this one won't send. */
+    /** Transactions that aren't of this server's own numbers: it won't send them, or they need not be ordered. */
     void covered(GtidSet gtids) {
         read.addAll(gtids);
+        passedOver = passedOver.and(gtids);
     }
 
-    /** A transaction of another server, which changed nothing, is complete. */
-    void covered(Gtid gtid) {
-        read.add(gtid);
+    /** One of them has changed something, and isn't ordered all the same. */
+    void passOver(Difference where) {
+        passedOver = passedOver.and(where);
+    }
+
+    /** Any thread. */
+    PassedOver passedOver() {
+        return passedOver;
     }
 }

@@ -51,9 +51,9 @@ final class ServerConnection {
     /**
      * Fails unless it is the right server, and its binlog continues where {@code resume} ends.
      *
-     * @return GTIDs of other servers that this one doesn't have in its binlog and won't send
-     * @throws QuorateException {@link ErrorCode#WRONG_SERVER}, {@link ErrorCode#GTID_TAGGED}, {@link
-     *     ErrorCode#BINLOG_PURGED}, {@link ErrorCode#BINLOG_LOST}
+     * @return tagged GTIDs, and those of other servers, that this one doesn't have in its binlog and won't send
+     * @throws QuorateException {@link ErrorCode#WRONG_SERVER}, {@link ErrorCode#BINLOG_PURGED}, {@link
+     *     ErrorCode#BINLOG_LOST}
      */
     static GtidSet check(Connection connection, UUID server, GtidSet resume) throws SQLException {
         String found = text(connection, "SELECT @@server_uuid");
@@ -61,11 +61,6 @@ final class ServerConnection {
             throw new QuorateException(ErrorCode.WRONG_SERVER, "server " + found + " answers instead of " + server);
         }
         GtidSet purged = GtidSet.parse(missing(connection, "@@GLOBAL.gtid_purged", "?", resume));
-        GtidSet tagged = purged.tagged(server);
-        if (!tagged.isEmpty()) {
-            throw new QuorateException(
-                    ErrorCode.GTID_TAGGED, "a client has committed under tagged GTIDs, and they are purged: " + tagged);
-        }
         GtidSet own = purged.above(server, 0);
         if (!own.isEmpty()) {
             throw new QuorateException(ErrorCode.BINLOG_PURGED, "purged before they were captured: " + own);

@@ -288,6 +288,11 @@ final class StatementParser {
         return ofTables && list() ? Statement.upkeep() : Statement.of(Kind.DDL);
     }
 
+    /** The tables of an ANALYZE TABLE; null where the statement is another one. */
+    List<TableName> analyzed() {
+        return tokens.take("ANALYZE") && tokens.take("TABLE") && list() ? tables : null;
+    }
+
     private boolean list() {
         do {
             if (!takeTable()) {

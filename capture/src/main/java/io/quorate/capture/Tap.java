@@ -147,7 +147,7 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
             Thread.currentThread().interrupt();
             failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "interrupted", e));
         } catch (QuorateException e) {
-            failed(new QuorateException(e.code(), "at " + where(bytes) + ": " + e.getMessage(), e));
+            failed(new QuorateException(e.code(), "at " + where(bytes) + ": " + e.detail(), e, e.difference()));
         } catch (IndexOutOfBoundsException | UnsupportedOperationException e) {
             failed(new QuorateException(
                     ErrorCode.UNSUPPORTED_EVENT,

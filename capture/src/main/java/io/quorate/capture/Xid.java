@@ -16,7 +16,8 @@ import java.util.regex.Pattern;
  * @param format formatID
  */
 record Xid(String global, String branch, long format) {
-    private static final Pattern TEXT = Pattern.compile("X'([0-9a-fA-F]*)',X'([0-9a-fA-F]*)',(\\d+)");
+    private static final Pattern TEXT =
+            Pattern.compile("X'((?:\\p{XDigit}{2}){0,64})',X'((?:\\p{XDigit}{2}){0,64})',(\\d{1,10})");
 
     /** The identifier in a statement's text; empty when it has none. */
     static Optional<Xid> in(String statement) {

@@ -2,14 +2,12 @@
 package io.quorate.capture;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.Payload;
-import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -40,8 +38,8 @@ class ProgressTest {
         long[] before = p.undecided();
         assertThat(p.undecidedWith(4)).isSameAs(before);
         assertThat(p.undecidedWithout(5)).isSameAs(before);
-        p.prepare(new Xid("61", "", 1), new Progress.Prepared(12, Keys.NONE, Payload.of(new byte[10])), 100);
-        p.prepare(new Xid("62", "", 1), new Progress.Prepared(4, Keys.NONE, Payload.of(new byte[10])), 100);
+        p.prepare(new Xid("61", "", 1), prepared(12, 10));
+        p.prepare(new Xid("62", "", 1), prepared(4, 10));
         assertThat(p.undecided()).containsExactly(4, 12);
         p.decided(new Xid("62", "", 1));
         assertThat(p.undecided()).containsExactly(12);
@@ -50,14 +48,17 @@ class ProgressTest {
     }
 
     @Test
-    void boundsWhatIsKeptUndecided() {
+    void knowsHowMuchIsKeptUndecided() {
         Progress p = progress(10);
-        p.prepare(new Xid("61", "", 1), new Progress.Prepared(11, Keys.NONE, Payload.of(new byte[60])), 100);
+        p.prepare(new Xid("61", "", 1), prepared(11, 60));
         // The same again takes no more room.
-        p.prepare(new Xid("61", "", 1), new Progress.Prepared(11, Keys.NONE, Payload.of(new byte[30])), 100);
-        assertThatThrownBy(() -> p.prepare(
-                        new Xid("62", "", 1), new Progress.Prepared(12, Keys.NONE, Payload.of(new byte[80])), 100))
-                .isInstanceOfSatisfying(
-                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.TRANSACTION_TOO_LARGE));
+        p.prepare(new Xid("61", "", 1), prepared(11, 30));
+        p.prepare(new Xid("62", "", 1), prepared(12, 80));
+        assertThat(p.preparedBytesBeside(new Xid("63", "", 1))).isEqualTo(110);
+        assertThat(p.preparedBytesBeside(new Xid("62", "", 1))).isEqualTo(30);
+    }
+
+    private static Progress.Prepared prepared(long number, int bytes) {
+        return new Progress.Prepared(number, WriteSet.Kind.ROWS, Keys.NONE, Payload.of(new byte[bytes]));
     }
 }

@@ -8,6 +8,7 @@ import io.quorate.core.AppliedDdl;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.CarriedSetting;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.Keys;
@@ -194,28 +195,109 @@ class TransactionReaderTest {
 
     /** The others can't apply it but as one statement. */
     @Test
-    void refusesMuchAtOnceForAnEngineWithoutTransactions() throws Exception {
+    void muchAtOnceForAnEngineWithoutTransactionsIsOrderedOnlyToFail() throws Exception {
         int event = Events.insert(7, false, 1).length;
         reader = reader(settings().withLimits(new CaptureSettings.Limits(1 << 20, 2 * event, 100, 0)), List.of());
         read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1), Events.insert(7, true, 2), Events.xid());
         assertThat(written()).hasSize(1);
-        read(gtid(12), BEGIN, TABLE, Events.insert(7, false, 1), Events.insert(7, true, 2));
-        assertThatThrownBy(() -> read(Events.query("COMMIT")))
-                .isInstanceOfSatisfying(
-                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.TRANSACTION_TOO_LARGE))
-                .hasMessageContaining(SERVER + ":12");
+        read(gtid(12), BEGIN, TABLE, Events.insert(7, false, 1), Events.insert(7, true, 2), Events.query("COMMIT"));
+        assertOnlyTheTableCounts(written().get(1));
+    }
+
+    private static void assertOnlyTheTableCounts(WriteSet w) {
+        assertThat(w.isDefinition()).isTrue();
+        assertThat(w.keys().contains(Keys.NOT_REPEATABLE)).isTrue();
+        assertThat(w.keys().toString()).contains("EXCLUSIVE:" + Long.toHexString(KeyNames.table("db", "t")));
+        PayloadCheck.require(w);
+        assertThat(new DefinedTables(Map.of(), false, Set.of(), Set.of(), Map.of()).of(w))
+                .as("its character set")
+                .isNull();
+        Map<Integer, Collation> utf8 = Map.of(45, new Collation("utf8mb4_general_ci", "utf8mb4", false));
+        assertThat(new DefinedTables(utf8, false, Set.of(), Set.of(), Map.of()).of(w))
+                .containsExactly(new TableName("db", "t"));
     }
 
     @Test
-    void refusesAnEventThatIsTooLarge() throws Exception {
+    void whatIsTooLargeIsOrderedOnlyToFail() throws Exception {
         byte[] large = Events.insert(7, true, IntStream.range(0, 50).toArray());
         reader =
                 reader(settings().withLimits(new CaptureSettings.Limits(1 << 20, large.length - 1, 100, 0)), List.of());
-        read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1));
-        assertThatThrownBy(() -> read(large))
+        read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1), large, Events.insert(7, true, 2), Events.xid());
+        assertOnlyTheTableCounts(written().get(0));
+        read(gtid(12), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
+        assertThat(written().get(1).isDefinition()).as("the next one").isFalse();
+        reader = reader(settings().withLimits(new CaptureSettings.Limits(200, 1 << 20, 100, 0)), List.of());
+        read(gtid(13), BEGIN, TABLE, large, Events.insert(7, true, 2), Events.xid());
+        assertOnlyTheTableCounts(written().get(2));
+        // Of what was rolled back nothing is left.
+        read(gtid(14), BEGIN, TABLE, large, Events.query("ROLLBACK"));
+        assertThat(written()).hasSize(3);
+    }
+
+    @Test
+    void whatIsTooLargeToBeKeptUndecidedIsOrderedOnlyToFail() throws Exception {
+        reader = reader(settings().withLimits(new CaptureSettings.Limits(1 << 20, 1 << 20, 100, 50)), List.of());
+        byte[] start = Events.query("XA START X'61',X'',1");
+        read(gtid(11), start, TABLE, Events.insert(7, true, 1, 2, 3, 4, 5, 6, 7, 8), Events.xaPrepare("a", false));
+        read(gtid(12), Events.query("XA COMMIT X'61',X'',1"));
+        assertOnlyTheTableCounts(written().get(0));
+    }
+
+    /** The order has no number for it; and what comes after it may be built on it. */
+    @Test
+    void whoHandsOverPassesOverChangesOfOthers() throws Exception {
+        reader = reader(settings().handingOver(true), List.of());
+        read(gtid(11), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
+        read(Events.gtid(OTHER, 4), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
+        read(Events.gtid(OTHER, 5), BEGIN, Events.query("COMMIT"));
+        read(gtid(12), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
+        assertThat(written()).hasSize(2);
+        assertThat(written().get(0).keys().contains(Keys.NOT_REPEATABLE)).isFalse();
+        assertThat(written().get(1).keys().contains(Keys.NOT_REPEATABLE)).isTrue();
+        assertThat(written().get(1).isDefinition()).as("can be taken back").isFalse();
+        assertThat(progress.passedOver())
+                .isEqualTo(new PassedOver(new GtidSet().add(OTHER, 4, 5), Difference.in(new TableName("db", "t"))));
+        read(Events.gtid(OTHER, 6), Events.query("CREATE TABLE db.u (id INT)"));
+        assertThat(progress.passedOver().where()).isEqualTo(Difference.ANYWHERE);
+    }
+
+    @Test
+    void aTransactionWithWhatCantBeReadIsOrderedOnlyToFail() throws Exception {
+        byte[] cutShort = Events.event(BinlogEvents.TABLE_MAP, 0, new byte[4]);
+        byte[] ofNoTable = Events.insert(9, true, 1);
+        byte[] unknown = Events.event(99, 0, new byte[3]);
+        long number = 11;
+        for (byte[] odd : List.of(cutShort, ofNoTable, unknown)) {
+            read(gtid(number++), BEGIN, TABLE, Events.insert(7, true, 1), odd, Events.insert(7, true, 2), Events.xid());
+        }
+        read(gtid(number), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
+        assertThat(written()).hasSize(4);
+        assertThat(written().subList(0, 3)).allSatisfy(w -> {
+            assertThat(w.keys().contains(Keys.NOT_REPEATABLE)).isTrue();
+            assertThat(w.keys().touchEverything()).isTrue();
+            PayloadCheck.require(w);
+            assertThat(new DefinedTables(Map.of(), false, Set.of(), Set.of(), Map.of()).of(w))
+                    .isNull();
+        });
+        assertThat(written().get(3).keys().contains(Keys.NOT_REPEATABLE)).isFalse();
+        // Whoever has lost the frame knows nothing any more.
+        read(gtid(15), BEGIN);
+        assertThatThrownBy(() -> read(gtid(16)))
                 .isInstanceOfSatisfying(
-                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.TRANSACTION_TOO_LARGE))
-                .hasMessageContaining("in one event");
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUPPORTED_EVENT));
+    }
+
+    @Test
+    void aStatementThatNobodyKnowsIsOrderedOnlyToFail() throws Exception {
+        read(gtid(11), Events.query("FROBNICATE TABLE db.t"));
+        read(gtid(12), Events.query("XA COMMIT X'61',X'',1"));
+        assertThat(written()).hasSize(2).allSatisfy(w -> {
+            assertThat(w.keys().contains(Keys.NOT_REPEATABLE)).isTrue();
+            assertThat(w.keys().contains(Keys.EVERYTHING)).isTrue();
+            PayloadCheck.require(w);
+            assertThat(new DefinedTables(Map.of(), false, Set.of(), Set.of(), Map.of()).of(w))
+                    .isNull();
+        });
     }
 
     @Test
@@ -268,8 +350,10 @@ class TransactionReaderTest {
         read(Events.gtid(OTHER, 3), BEGIN, Events.query("COMMIT"));
         assertThat(progress.resume().toString()).contains(OTHER + ":3");
         assertThatThrownBy(() -> read(Events.gtid(OTHER, 4), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid()))
-                .isInstanceOfSatisfying(
-                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUPPORTED_EVENT));
+                .isInstanceOfSatisfying(QuorateException.class, e -> {
+                    assertThat(e.code()).isEqualTo(ErrorCode.FOREIGN_TRANSACTION);
+                    assertThat(e.difference()).isEqualTo(Difference.in(new TableName("db", "t")));
+                });
     }
 
     /** A definition, and what follows it under another GTID: rights that a server would grant by itself. */
@@ -308,16 +392,10 @@ class TransactionReaderTest {
     }
 
     @Test
-    void saysThatTaggedGtidsAreNotTaken() {
-        assertThatThrownBy(() -> read(Events.event(EventType.GTID_TAGGED, 0, new byte[30])))
-                .isInstanceOfSatisfying(
-                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.GTID_TAGGED));
-    }
-
-    @Test
     void refusesWhatItDoesNotKnow() {
         for (byte[] event : List.of(
                 Events.event(EventType.INCIDENT, 0, new byte[4]),
+                Events.event(EventType.GTID_TAGGED, 0, new byte[30]),
                 Events.event(34, 0, new byte[30]),
                 Events.event(36, 0, new byte[30]),
                 Events.event(99, 0))) {
@@ -359,11 +437,17 @@ class TransactionReaderTest {
     }
 
     @Test
-    void refusesStatementsThatChangeRowsUnderXa() throws Exception {
-        read(gtid(11), Events.query("XA START X'61',X'',1"));
-        assertThatThrownBy(() -> read(Events.query("DELETE FROM db.t")))
-                .isInstanceOfSatisfying(
-                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.STATEMENT_FORMAT));
+    void soIsOneOfXa() throws Exception {
+        read(gtid(11), Events.query("XA START X'61',X'',1"), Events.query("DELETE FROM db.t"));
+        read(Events.query("XA END X'61',X'',1"), Events.xaPrepare("a", false));
+        read(gtid(12), Events.query("XA COMMIT X'61',X'',1"));
+        assertThat(written()).singleElement().satisfies(w -> {
+            assertThat(w.isDefinition()).isTrue();
+            assertThat(w.keys().contains(Keys.NOT_REPEATABLE)).isTrue();
+            PayloadCheck.require(w);
+            assertThat(new DefinedTables(Map.of(), false, Set.of(), Set.of(), Map.of()).of(w))
+                    .containsExactly(new TableName("db", "t"));
+        });
     }
 
     @Test

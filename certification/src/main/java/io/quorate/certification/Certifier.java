@@ -263,7 +263,7 @@ public final class Certifier {
         Failures failures = origins.failures(origin);
         long failedBelow = Math.max(failures.under(w), votes.voidUnder(w, index));
         Verdict verdict = Verdict.PASSED;
-        if (w.isDefinition() && w.keys().contains(Keys.NOT_REPEATABLE)) {
+        if (w.keys().contains(Keys.NOT_REPEATABLE)) {
             verdict = Verdict.NOT_REPEATABLE;
             conflictsWith = 0;
         } else if (conflictsWith > 0) {

@@ -574,10 +574,17 @@ class CertifierTest {
                         org.assertj.core.groups.Tuple.tuple(true, new LogPosition(3, 3)));
     }
 
+    /** What may be built on a transaction that the order has no number for. */
+    @Test
+    void rowsThatSayThatTheyAreNotRepeatableFail() {
+        assertThat(write(A, 0, UPDATE, 100, Keys.NOT_REPEATABLE).verdict()).isEqualTo(Verdict.NOT_REPEATABLE);
+        assertThat(write(B, 0, UPDATE, 100).passed()).isTrue();
+    }
+
     @Test
     void dropsWhatAllHaveSeenAndFailsNobody() {
         for (int i = 1; i <= 5000; i++) {
-            assertThat(write(A, Math.max(0, certifier.lastSeqno() - 7), UPDATE, i)
+            assertThat(write(A, Math.max(0, certifier.lastSeqno() - 7), UPDATE, 100 + i)
                             .passed())
                     .isTrue();
             assertThat(write(B, Math.max(0, certifier.lastSeqno() - 5), UPDATE, 1_000_000 + i)
@@ -592,38 +599,38 @@ class CertifierTest {
     void anOriginThatStaysBehindHoldsTheIndexUpToItsBound() {
         propose(C, 0, 0, 0);
         for (int i = 1; i <= 1000; i++) {
-            assertThat(write(A, Math.max(0, certifier.lastSeqno() - 7), UPDATE, i)
+            assertThat(write(A, Math.max(0, certifier.lastSeqno() - 7), UPDATE, 100 + i)
                             .passed())
                     .isTrue();
         }
         assertThat(certifier.cut()).isZero();
         assertThat(write(C, 0, UPDATE, 2000).passed()).isTrue();
-        assertThat(write(C, 0, UPDATE, 1).conflictsWith()).isEqualTo(1);
+        assertThat(write(C, 0, UPDATE, 101).conflictsWith()).isEqualTo(1);
     }
 
     @Test
     void anOriginThatAloneWritesIsNeverTooOld() {
         for (int i = 1; i <= 5000; i++) {
-            assertThat(write(A, 0, UPDATE, i).passed()).isTrue();
+            assertThat(write(A, 0, UPDATE, 100 + i).passed()).isTrue();
         }
         assertThat(certifier.cut()).isGreaterThan(4000);
         assertThat(write(B, 0, UPDATE, 1_000_000).verdict()).isEqualTo(Verdict.TOO_OLD);
         assertThat(write(B, certifier.cut(), UPDATE, 1_000_000).passed()).isTrue();
-        assertThat(write(A, 0, UPDATE, 1).passed()).isTrue();
+        assertThat(write(A, 0, UPDATE, 101).passed()).isTrue();
     }
 
     @Test
     void anOriginThatIsGoneHoldsTheIndexUpToItsBoundOnceOnly() {
         propose(C, 0, 0, 0);
         for (int i = 1; i <= 1200; i++) {
-            assertThat(write(A, 0, UPDATE, i).passed()).isTrue();
+            assertThat(write(A, 0, UPDATE, 100 + i).passed()).isTrue();
         }
         assertThat(certifier.stats().keys()).isLessThan(200);
         assertThat(write(C, 0, UPDATE, 5000).verdict()).isEqualTo(Verdict.TOO_OLD);
         assertThat(write(C, certifier.lastSeqno(), UPDATE, 5000).passed()).isTrue();
         long seen = certifier.lastSeqno();
         for (int i = 1; i <= 300; i++) {
-            write(A, certifier.lastSeqno(), UPDATE, i);
+            write(A, certifier.lastSeqno(), UPDATE, 100 + i);
         }
         assertThat(certifier.cut()).as("it counts again").isLessThanOrEqualTo(seen);
     }
@@ -633,11 +640,11 @@ class CertifierTest {
         propose(B, 0, 0, 0);
         long most = 0;
         for (int i = 1; i <= 5000; i++) {
-            write(A, 0, UPDATE, i);
+            write(A, 0, UPDATE, 100 + i);
             most = Math.max(most, certifier.stats().keys());
         }
         assertThat(most).isBetween(1000L, 1024L);
-        long[] many = java.util.stream.LongStream.range(0, 3000).toArray();
+        long[] many = java.util.stream.LongStream.range(100, 3100).toArray();
         Certified huge = write(A, 0, UPDATE, many);
         assertThat(huge.passed()).isTrue();
         assertThat(certifier.cut()).isEqualTo(huge.seqno());

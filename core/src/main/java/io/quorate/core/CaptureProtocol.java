@@ -98,7 +98,7 @@ public class CaptureProtocol {
         Proposing next = owner.apply(window);
         next.delivered(order.attach(next));
         proposing = next;
-        return new OriginPosition(Math.max(at.last(), baseline), at.lastSeen(), at.undecided());
+        return baseline > at.last() ? new OriginPosition(baseline, at.lastSeen(), new long[0]) : at;
     }
 
     /**

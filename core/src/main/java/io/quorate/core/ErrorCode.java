@@ -46,11 +46,16 @@ public enum ErrorCode {
             "give this server what its message names: space, memory, a larger limit, a library; the node tries again by"
                     + " itself"),
 
-    STATEMENT_FORMAT(2001, Kind.FATAL, "set binlog_format=ROW for that client, then rebuild this node"),
+    SERVER_TAKEN(
+            1009,
+            Kind.RETRYABLE,
+            "stop one of the two services, or point quorate.mysql.* of one at a server of its own; if the other one is"
+                    + " no more, KILL its connection. The node goes on by itself"),
+
     UNSUPPORTED_EVENT(
             2002,
             Kind.FATAL,
-            "find the statement with mysqlbinlog at the position named, keep clients from using it, and rebuild"
+            "find out with mysqlbinlog what stands at the position named, keep it from coming again, and rebuild"
                     + " this node"),
     BINLOG_PURGED(
             2003,
@@ -58,7 +63,7 @@ public enum ErrorCode {
             "this server purged binary logs that were never ordered; rebuild the node from another one"),
     TRANSACTION_TOO_LARGE(
             2004,
-            Kind.FATAL,
+            Kind.REFUSAL,
             "split the transaction, or raise quorate.capture.transaction-bytes-max on every node; for a large row,"
                     + " raise the heap (-Xmx) to five times the row and 96 MB"),
     CAPTURE_FAILED(
@@ -69,37 +74,42 @@ public enum ErrorCode {
             "an event fails its checksum; check this server's disk and memory before restarting the node"),
     BINLOG_LOST(
             2007,
-            Kind.FATAL,
-            "this server lost transactions that were ordered; rebuild the node, and set sync_binlog=1"),
+            Kind.RETRYABLE,
+            "what this server has lost is looked at in its next session, and put back; set sync_binlog=1"),
     BINLOG_SHORT(
             2008,
             Kind.FATAL,
             "they are in this server's rows alone and can't be given to the others; rebuild this node from one"
                     + " of them, and"
                     + " set sync_binlog=1"),
-    TAIL_UNCLEAR(
-            2009,
-            Kind.FATAL,
-            "rebuild this node from another one, and set sync_binlog=1 and innodb_flush_log_at_trx_commit=1"),
+    TAIL_UNCLEAR(2009, Kind.DIFFERENCE, "set sync_binlog=1 and innodb_flush_log_at_trx_commit=1; " + Text.COPY),
 
     GTID_OUT_OF_ORDER(
             2010,
-            Kind.FATAL,
-            "rebuild this node from another one; nobody but the server may give out its GTIDs, so set gtid_next to none"
-                    + " of them, and don't run RESET MASTER on a member's server"),
+            Kind.DIFFERENCE,
+            "what was committed since is in no order and is lost. Nobody but the server may give out its GTIDs, so set"
+                    + " gtid_next to none of them, and don't run RESET MASTER on a member's server; "
+                    + Text.COPY),
 
     DEFINITION_NOT_REPEATABLE(
             2011,
             Kind.DIFFERENCE,
             "the others don't have what it did. To number rows, make a new table with the column, copy the rows with"
-                    + " INSERT ... SELECT, and swap the names; leave binlog_format=ROW; in other cases write values"
-                    + " instead of functions; "
+                    + " INSERT ... SELECT, and swap the names; leave binlog_format=ROW; split what is too large; in"
+                    + " other cases write values instead of functions; "
                     + Text.COPY),
     GTID_TAGGED(
             2012,
-            Kind.FATAL,
-            "no other node has what was committed so: repeat it on another node, REVOKE TRANSACTION_GTID_TAG from all"
-                    + " accounts, and rebuild this node with a new server"),
+            Kind.DIFFERENCE,
+            "no other node has what was committed so: repeat it without the tag, and REVOKE TRANSACTION_GTID_TAG from"
+                    + " all accounts; "
+                    + Text.COPY),
+    FOREIGN_TRANSACTION(
+            2013,
+            Kind.DIFFERENCE,
+            "it came under another server's GTID, by a replication (STOP REPLICA; RESET REPLICA ALL ends it) or by"
+                    + " mysqlbinlog without --skip-gtids. Load such data by clients' statements; "
+                    + Text.COPY),
 
     FOREIGN_CLUSTER(3001, Kind.REFUSAL, "a peer answers for another cluster; correct quorate.cluster or quorate.peers"),
     INCOMPATIBLE_PEER(3002, Kind.REFUSAL, "a peer speaks another protocol version; upgrade the older node"),

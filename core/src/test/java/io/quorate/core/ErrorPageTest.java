@@ -62,6 +62,23 @@ class ErrorPageTest {
         }
     }
 
+    /** Whatever else stops a node is to be mended. */
+    @Test
+    void whatIsFatalHasARowThatSaysWhyNoCopyMendsIt() throws IOException {
+        String page = Files.readString(ROOT.resolve("docs/what-can-go-wrong.md"));
+        String section = page.substring(page.indexOf("## What stops a node"), page.indexOf("## Clients have errors"));
+        List<String> there = section.lines()
+                .filter(line -> line.startsWith("| QRT-"))
+                .map(line -> line.substring(2, line.indexOf(" |")))
+                .toList();
+        assertThat(there)
+                .isEqualTo(Arrays.stream(ErrorCode.values())
+                        .filter(code -> code.kind() == ErrorCode.Kind.FATAL)
+                        .map(ErrorCode::code)
+                        .sorted()
+                        .toList());
+    }
+
     @Test
     void noTwoCodesShareANumber() {
         assertThat(Arrays.stream(ErrorCode.values()).map(ErrorCode::code)).doesNotHaveDuplicates();

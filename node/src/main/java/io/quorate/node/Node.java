@@ -97,7 +97,7 @@ class Node implements SmartLifecycle, AutoCloseable {
             }
             conflicts.lookBack(stream.lastOrdered());
             conflicts.begin(stream);
-            loop = opened.add(new NodeLoop(kind.machine(), events::look, events::stateChanged, faults::loopEnded));
+            loop = opened.add(new NodeLoop(kind.machine(), events::look, events::stateChanged, faults.ofLoop()));
 
             // The other nodes, and the order.
             network =

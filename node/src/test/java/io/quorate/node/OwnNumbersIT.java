@@ -2,6 +2,7 @@
 package io.quorate.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.AppliedDdl;
 import io.quorate.core.NodeState;
@@ -9,6 +10,8 @@ import io.quorate.node.server.NodeIdentity;
 import io.quorate.sandbox.MySqlServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -54,7 +57,7 @@ class OwnNumbersIT {
             mysql.execute("INSERT INTO a.t VALUES (1)");
             mysql.execute(mysql.dialect().resetBinlogs(), "INSERT INTO a.t VALUES (2)");
             awaitReason(node, "QRT-2010", "RESET MASTER");
-            assertThat(node.state()).isEqualTo(NodeState.INCONSISTENT);
+            assertThat(node.state()).as("it waits for a copy").isEqualTo(NodeState.JOINER);
         } finally {
             node.stop();
         }
@@ -62,9 +65,81 @@ class OwnNumbersIT {
         Node again = start("data");
         try {
             awaitReason(again, "QRT-2010", "RESET MASTER");
-            assertThat(again.state()).isEqualTo(NodeState.INCONSISTENT);
+            assertThat(again.state()).isEqualTo(NodeState.JOINER);
         } finally {
             again.stop();
+        }
+    }
+
+    /** Each would close the server against the other, and acknowledge what the other has to have ordered. */
+    @Test
+    void aSecondServiceLeavesTheServerOfTheFirstAlone() throws Exception {
+        Node first = start("data");
+        try {
+            LocalNode.awaitState(first, NodeState.SYNCED);
+            Node second = LocalNode.start("others", directory.resolve("second"), LocalNode.beside(mysql));
+            try {
+                awaitReason(second, "QRT-1009", "another service works with the MySQL server");
+                long until = System.nanoTime() + 3_000_000_000L;
+                while (System.nanoTime() < until) {
+                    assertThat(first.state()).isEqualTo(NodeState.SYNCED);
+                    Thread.sleep(50);
+                }
+                awaitAnswer("SELECT @@GLOBAL.read_only", 0);
+                mysql.execute("INSERT INTO a.t VALUES (1)");
+            } finally {
+                second.stop();
+            }
+        } finally {
+            first.stop();
+        }
+    }
+
+    /** Nobody else would have what it writes. */
+    @Test
+    void theServerOfAnInconsistentNodeTakesNoWritesOfAnybody() throws Exception {
+        mysql.execute("CREATE USER operator", "GRANT ALL ON *.* TO operator");
+        String superReadOnly = "SELECT @@GLOBAL.super_read_only";
+        Node node = start("data");
+        try {
+            LocalNode.awaitState(node, NodeState.SYNCED);
+        } finally {
+            node.stop();
+        }
+        mysql.execute("INSERT INTO a.t VALUES (1)", "FLUSH BINARY LOGS");
+        mysql.execute("PURGE BINARY LOGS BEFORE NOW() + INTERVAL 1 DAY");
+        for (int start = 1; start <= 2; start++) {
+            Node again = start("data");
+            try {
+                awaitReason(again, "QRT-2003");
+                assertThat(again.state()).isEqualTo(NodeState.INCONSISTENT);
+                awaitAnswer(superReadOnly, 1);
+                assertThatThrownBy(() -> mysql.execute("INSERT INTO a.t VALUES (2)"))
+                        .hasMessageContaining("super-read-only");
+            } finally {
+                again.stop();
+            }
+        }
+        Node looked = start("data");
+        try {
+            awaitReason(looked, "QRT-2003");
+            awaitAnswer(superReadOnly, 1);
+            // Somebody who knows what he does, as before he makes the server anew.
+            try (Connection operator = mysql.connect("operator", "", "");
+                    Statement statement = operator.createStatement()) {
+                statement.execute("SET GLOBAL super_read_only = OFF");
+                Thread.sleep(2500);
+                statement.execute("INSERT INTO a.t VALUES (2)");
+            }
+            assertThat(mysql.queryLong("SELECT @@GLOBAL.read_only")).isOne();
+        } finally {
+            looked.stop();
+        }
+    }
+
+    private void awaitAnswer(String query, long answer) throws InterruptedException {
+        while (mysql.queryLong(query) != answer) {
+            Thread.sleep(20);
         }
     }
 
@@ -76,7 +151,7 @@ class OwnNumbersIT {
         Node node = start("data");
         try {
             awaitReason(node, "QRT-3010", "somebody has made tables on this server");
-            assertThat(mysql.queryLong("SELECT @@GLOBAL.read_only")).isOne();
+            awaitAnswer("SELECT @@GLOBAL.read_only", 1);
         } finally {
             node.stop();
         }
@@ -124,7 +199,7 @@ class OwnNumbersIT {
                             "INSERT INTO a.t VALUES (2)");
                 }
                 awaitReason(node, "QRT-2010", mysql.uuid() + ":1000");
-                assertThat(node.state()).isEqualTo(NodeState.INCONSISTENT);
+                assertThat(node.state()).isEqualTo(NodeState.JOINER);
             } finally {
                 node.stop();
             }

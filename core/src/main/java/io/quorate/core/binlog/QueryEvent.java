@@ -22,6 +22,9 @@ public final class QueryEvent {
     public static final long NO_BACKSLASH_ESCAPES = 1L << 20;
 
     private static final byte[] BEGIN = {'B', 'E', 'G', 'I', 'N'};
+    /** Collation id of utf8mb4_general_ci. */
+    private static final short UTF8MB4 = 45;
+
     static final int SQL_MODE = 1;
     static final int CLIENT_CHARSET = 4;
     static final int TIME_ZONE = 5;
@@ -175,6 +178,24 @@ public final class QueryEvent {
         for (int ends = 0; ends < count; ) {
             ends += status.u8() == 0 ? 1 : 0;
         }
+    }
+
+    /** An event with a text of utf8mb4, and nothing else. */
+    public static byte[] of(String text) {
+        ByteBuffer status =
+                ByteBuffer.allocate(7).order(ByteOrder.LITTLE_ENDIAN).put((byte) CLIENT_CHARSET);
+        status.putShort(UTF8MB4).putShort(UTF8MB4).putShort(UTF8MB4);
+        return of(status.flip(), text);
+    }
+
+    static byte[] of(ByteBuffer status, String statement) {
+        byte[] text = statement.getBytes(StandardCharsets.UTF_8);
+        int length = BinlogEvents.HEADER_BYTES + 13 + status.remaining() + 1 + text.length;
+        ByteBuffer out = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        out.putInt(0).put((byte) BinlogEvents.QUERY).putInt(0);
+        out.putInt(length).putInt(0).putShort((short) 0);
+        out.putInt(0).putInt(0).put((byte) 0).putShort((short) 0).putShort((short) status.remaining());
+        return out.put(status).put((byte) 0).put(text).array();
     }
 
     /** @throws IndexOutOfBoundsException when it is cut short */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.core.binlog;
 
-import io.quorate.core.BinlogEvents;
 import io.quorate.core.CarriedSetting;
 import io.quorate.core.Payload;
 import java.nio.ByteBuffer;
@@ -141,18 +140,8 @@ public record RowSettings(
         if (blockEncryption != null) {
             unlogged.put(CarriedSetting.BLOCK_ENCRYPTION_MODE, blockEncryption);
         }
-        byte[] text = "BEGIN".getBytes(StandardCharsets.US_ASCII);
-        int length = BinlogEvents.HEADER_BYTES + 13 + status.position() + 1 + text.length;
-        ByteBuffer out = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-        out.putInt(0)
-                .put((byte) BinlogEvents.QUERY)
-                .putInt(0)
-                .putInt(length)
-                .putInt(0)
-                .putShort((short) 0);
-        out.putInt(0).putInt(0).put((byte) 0).putShort((short) 0).putShort((short) status.position());
-        out.put(status.flip()).put((byte) 0).put(text);
-        return unlogged.isEmpty() ? out.array() : QueryEvent.carrying(out.array(), 0, length, unlogged);
+        byte[] event = QueryEvent.of(status.flip(), "BEGIN");
+        return unlogged.isEmpty() ? event : QueryEvent.carrying(event, 0, event.length, unlogged);
     }
 
     /** Assignments for SET SESSION; what isn't known gets the server's default. */

@@ -247,6 +247,11 @@ final class Link implements LinkCourse.Work, SessionCourse.Work {
     }
 
     @Override
+    public boolean hasPassedOver() {
+        return true;
+    }
+
+    @Override
     public long ownOrdered() {
         return node.stream().own().last();
     }

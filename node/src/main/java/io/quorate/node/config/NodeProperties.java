@@ -275,7 +275,7 @@ public record NodeProperties(
     }
 
     /**
-     * @param transactionBytesMax a larger transaction stops the capture with QRT-2004
+     * @param transactionBytesMax a larger transaction is ordered only to fail (QRT-2011)
      * @param undecidedBytesMax XA transactions that are prepared and undecided, and together larger than this, do so
      *     too
      */

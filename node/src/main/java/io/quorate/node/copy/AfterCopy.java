@@ -79,7 +79,7 @@ final class AfterCopy {
             return back != null && run(seen, server, back, upTo);
         } catch (QuorateException e) {
             // More differs than was known, or what was committed here can't be taken back.
-            if (e.code().kind() != ErrorCode.Kind.DIFFERENCE && e.code() != ErrorCode.TAIL_UNCLEAR) {
+            if (e.code().kind() != ErrorCode.Kind.DIFFERENCE) {
                 throw e;
             }
             throw new NotByTables(e.getMessage(), e.difference());

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.copy;
 
+import io.quorate.capture.PassedOver;
 import io.quorate.core.CertifiedXid;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import io.quorate.node.member.MemberReport;
 import io.quorate.node.server.JoinCounts;
+import io.quorate.node.server.NodeIdentity;
+import io.quorate.node.server.OwnNumbers;
 import io.quorate.node.server.ServerAccess;
 import io.quorate.node.server.ServerSession;
 import io.quorate.sst.CloneCopy;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -107,6 +112,9 @@ final class CopyStart {
                 return null;
             }
             session.withdraw();
+            if (leavesOut(session.passedOver())) {
+                return null;
+            }
         }
         Connection connection = owner.reach();
         try {
@@ -118,6 +126,35 @@ final class CopyStart {
             connection.close();
             throw e;
         }
+    }
+
+    /**
+     * Notes what this server has committed and can't be ordered: it is never captured again, and all that it changed is
+     * copied.
+     *
+     * @return whether more is copied than was known
+     */
+    private boolean leavesOut(PassedOver met) throws SQLException, IOException {
+        Path directory = ports.properties().dataDir();
+        boolean refused = OwnNumbers.isRefused(directory);
+        if (!refused && met.gtids().isEmpty()) {
+            return false;
+        }
+        Difference changed = refused ? Difference.ANYWHERE : met.where();
+        if (changed != null) {
+            owner.keep(owner.note().wider(owner.note().where().and(changed)));
+        }
+        try (Connection connection = owner.reach()) {
+            UUID server = ServerAccess.uuid(connection);
+            GtidSet known = new GtidSet().addAll(met.gtids());
+            if (refused) {
+                long ordered = ports.stream().positionOf(server).last();
+                known.addAll(OwnNumbers.giveUp(directory, connection, server, ordered));
+            }
+            NodeIdentity.note(ports.properties(), known);
+        }
+        OwnNumbers.givenUp(directory);
+        return changed != null;
     }
 
     private void waits(String why) throws InterruptedException {

@@ -651,7 +651,9 @@ public final class Copying implements ServerCopy, Refill {
         UUID server = ServerAccess.uuid(connection);
         boolean durable = ServerAccess.forcesBinlog(connection) && ServerAccess.forcesRedoLog(connection);
         if (NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node()) == null) {
-            GtidSet ours = note.ownLast() == 0 ? new GtidSet() : new GtidSet().add(server, 1, note.ownLast());
+            GtidSet executed = ServerAccess.executed(connection);
+            GtidSet ours = executed.ofOthers(server).addAll(executed.tagged(server));
+            ours.add(server, 1, note.ownLast());
             new NodeIdentity(
                             properties.cluster(),
                             properties.node(),
@@ -661,6 +663,8 @@ public final class Copying implements ServerCopy, Refill {
                             false)
                     .write(properties.dataDir());
         }
+        // A clone brings all that its donor's has.
+        NodeIdentity.note(properties, ServerAccess.purged(connection).ofOthers(server));
         ServerLifeFile.write(
                 properties.dataDir(),
                 new ServerLife(ServerAccess.started(connection), durable, reserved, new GtidSet(), TakenBack.NONE));

@@ -6,16 +6,19 @@ import io.quorate.capture.CapturePosition;
 import io.quorate.capture.CaptureSettings;
 import io.quorate.capture.CaptureStats;
 import io.quorate.capture.MySqlCapture;
+import io.quorate.capture.PassedOver;
 import io.quorate.capture.SemiSyncReplica;
 import io.quorate.core.AppliedDdl;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.CaptureProtocol;
+import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnOrder;
 import io.quorate.core.OwnRegister;
 import io.quorate.core.ProposalWindow;
+import io.quorate.core.QuorateException;
 import io.quorate.core.ServerPassword;
 import io.quorate.core.ServerTls;
 import io.quorate.core.Spool;
@@ -82,8 +85,8 @@ final class Capturing implements AutoCloseable {
 
     private final Ports ports;
     private final UUID server;
-    /** Tagged GTIDs from before the server became this node's. Later ones are refused by whoever reads the binlog. */
-    private final GtidSet taggedBefore;
+    private final NodeIdentity identity;
+    private final boolean handsOver;
 
     private final SharedOwnWrites register;
     private final CaptureProtocol protocol;
@@ -95,12 +98,20 @@ final class Capturing implements AutoCloseable {
 
     /**
      * @param gate through which clients get their OK; null in commit mode {@code async}
+     * @param handsOver as {@link CaptureSettings#handingOver}
      * @param applied the seqno up to which the order is applied at the server by now
      */
-    Capturing(Ports ports, NodeIdentity identity, SharedOwnWrites register, AckGate gate, LongSupplier applied) {
+    Capturing(
+            Ports ports,
+            NodeIdentity identity,
+            SharedOwnWrites register,
+            AckGate gate,
+            boolean handsOver,
+            LongSupplier applied) {
         this.ports = ports;
         this.server = identity.server();
-        this.taggedBefore = identity.baseline().tagged(server);
+        this.identity = identity;
+        this.handsOver = handsOver;
         this.register = register;
         this.gate = gate;
         this.protocol = new CaptureProtocol(
@@ -164,20 +175,38 @@ final class Capturing implements AutoCloseable {
             made.quorumMayHaveChanged();
             return made;
         });
-        GtidSet resume = CapturePosition.after(server, from, executed).resume();
-        resume.addAll(taggedBefore).addAll(reserved);
+        GtidSet resume = CapturePosition.after(server, from, identity.known(executed, ports.incarnation()))
+                .resume()
+                .addAll(reserved);
         MySqlCapture started = new MySqlCapture(
                 captureSettings(),
                 new CapturePosition(resume, from),
                 ports.spool(),
                 protocol::read,
-                cause -> ports.events().accept(new NodeEvent.Failed(cause)),
+                this::failed,
                 gate == null ? null : new Reading());
         if (gate != null) {
             gate.reads(started::stats);
         }
         started.start();
         reader = started;
+    }
+
+    private void failed(QuorateException cause) {
+        QuorateException told = cause;
+        if (cause.code() == ErrorCode.GTID_OUT_OF_ORDER) {
+            try {
+                OwnNumbers.refuse(ports.properties().dataDir(), cause.detail());
+            } catch (IOException e) {
+                told = new QuorateException(ErrorCode.DISK, e.toString(), e);
+            }
+        }
+        ports.events().accept(new NodeEvent.Failed(told));
+    }
+
+    /** What was met and can't be ordered. */
+    PassedOver passedOver() {
+        return reader == null ? PassedOver.NOTHING : reader.passedOver();
     }
 
     /** The gate hears what is read, and then the proposer. */
@@ -237,6 +266,7 @@ final class Capturing implements AutoCloseable {
                 .with(
                         ports.tls(),
                         Set.of(AppliedDdl.source(ports.incarnation()), AppliedDdl.wholeSource(ports.incarnation())))
+                .handingOver(handsOver)
                 .withLimits(new CaptureSettings.Limits(
                         p.capture().transactionBytesMax().toBytes(),
                         (int) Math.min((HEAP_MAX - HEAP_NEEDED) / HEAP_SHARE, EVENT_BYTES_MAX),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.server;
 
+import io.quorate.core.AppliedDdl;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
@@ -15,19 +16,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Properties;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which server this node's data directory belongs to: file {@code node.properties}, written once, at the first start.
+ * Which server this node's data directory belongs to: file {@code node.properties}, written at the first start.
  *
  * @param cluster the cluster's name
  * @param node this node's name
  * @param server the MySQL server's UUID, which is part of its GTIDs
- * @param baseline what the server had executed when the node was created: the state with which all nodes began, which
- *     is never captured
+ * @param baseline what is never captured: what the server had executed when the node was created, the state with which
+ *     all nodes began, and what couldn't be ordered and went by a copy
  * @param directory identifies this directory: if the node is given an empty directory instead, that has another id
  * @param foundedEmpty whether there were no tables at all in that state, so that a new member can begin with an empty
  *     server
@@ -142,6 +144,29 @@ public record NodeIdentity(
         }
     }
 
+    /** Notes that these GTIDs of its server are never to be captured, where the node has one by now. */
+    public static void note(NodeProperties properties, GtidSet known) throws IOException {
+        NodeIdentity now = read(properties.dataDir(), properties.cluster(), properties.node());
+        if (now != null) {
+            GtidSet all = new GtidSet().addAll(now.baseline).addAll(known);
+            new NodeIdentity(now.cluster, now.node, now.server, all, now.directory, now.foundedEmpty)
+                    .write(properties.dataDir());
+        }
+    }
+
+    /** Of what the server has executed, the GTIDs of other sources, and tagged ones, that are no clients' commits. */
+    GtidSet known(GtidSet executed, String incarnation) {
+        GtidSet known = baseline.ofOthers(server).addAll(baseline.tagged(server));
+        for (UUID ours : List.of(
+                directory,
+                AppliedDdl.source(incarnation),
+                AppliedDdl.passedOverSource(incarnation),
+                AppliedDdl.wholeSource(incarnation))) {
+            known.addAll(executed.above(ours, 0));
+        }
+        return known;
+    }
+
     /** Writes this identity to {@code directory}, durably. */
     public void write(Path directory) throws IOException {
         Properties p = new Properties();
@@ -151,7 +176,7 @@ public record NodeIdentity(
         p.setProperty("baseline", baseline.toString());
         p.setProperty("founded-empty", Boolean.toString(foundedEmpty));
         StringWriter text = new StringWriter();
-        p.store(text, "Written once by the first start; which MySQL server this directory belongs to");
+        p.store(text, "Which MySQL server this directory belongs to");
         DurableFile.write(directory.resolve(FILE), text.toString());
     }
 

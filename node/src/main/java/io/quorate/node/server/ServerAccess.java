@@ -147,6 +147,15 @@ public final class ServerAccess implements AutoCloseable {
         return alone.getConnection();
     }
 
+    /** As above, with an attribute that the server shows. */
+    Connection connectWith(String attribute, String value) throws SQLException {
+        return source(
+                        address,
+                        "&socketTimeout=20000&connectionAttributes=" + attribute + ":" + value,
+                        SessionSettings.forService())
+                .getConnection();
+    }
+
     /** A connection of another account, which need not be one of the service's. */
     public Connection connectAs(String name, String secret, Duration limit) throws SQLException {
         return limited(anybodys.getConnection(name, secret), limit);
@@ -444,6 +453,16 @@ public final class ServerAccess implements AutoCloseable {
                         connection,
                         "SELECT COUNT(*) FROM performance_schema.variables_info WHERE VARIABLE_NAME = '" + variable
                                 + "' AND VARIABLE_SOURCE = 'DYNAMIC' AND SET_USER = SUBSTRING_INDEX(USER(), '@', 1)")
+                .equals("1");
+    }
+
+    /** Whether another account than this one has set a global variable since mysqld was started. */
+    static boolean isSetBySomebody(Connection connection, String variable) throws SQLException {
+        return ask(
+                        connection,
+                        "SELECT COUNT(*) FROM performance_schema.variables_info WHERE VARIABLE_NAME = '" + variable
+                                + "' AND VARIABLE_SOURCE = 'DYNAMIC'"
+                                + " AND SET_USER <> SUBSTRING_INDEX(USER(), '@', 1)")
                 .equals("1");
     }
 

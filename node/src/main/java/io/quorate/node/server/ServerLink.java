@@ -34,16 +34,20 @@ public final class ServerLink implements Server {
     /** Long enough to end a session properly, including what the applier has under way. */
     private static final Duration CLOSE_GRACE = Duration.ofSeconds(20);
 
+    private static final String SUPER_READ_ONLY = "super_read_only";
+
     private final ServerAccess access;
     private final NodeProperties properties;
     private final NodeProperties.MySql settings;
     private final Consumer<NodeEvent> events;
+    private final FaultHandler faults;
     private final LinkSignals signals;
     private final Supplier<ServerSession> sessions;
     private final Refill refill;
     private final OwnedThread thread;
     private final Object idle = new Object();
     private final LinkCourse course;
+    private final ServiceLock lock;
     private volatile ServerSession session;
     /** The present session, which may not be open yet, or hand over; null while there is none. The thread's own. */
     private ServerSession begun;
@@ -79,6 +83,8 @@ public final class ServerLink implements Server {
         this.signals = signals;
         this.refill = refill;
         this.events = events;
+        this.faults = faults;
+        this.lock = new ServiceLock(properties, access);
         this.course = new LinkCourse(settings.retry().toMillis());
         this.thread = OwnedThread.lasting("quorate-server", this::run, faults);
     }
@@ -89,6 +95,7 @@ public final class ServerLink implements Server {
      */
     public static void checkNow(ServerAccess access, NodeProperties.Sst copies) {
         try (Connection connection = access.connect()) {
+            ServerAccess.turnOffAgain(connection, SUPER_READ_ONLY);
             ServerCheck.require(connection);
             boolean accounts = !copies.without().contains(NodeProperties.Sst.Part.ACCOUNTS);
             AccountAdvice.findings(connection, accounts).forEach(finding -> log.warn("{}", finding));
@@ -116,6 +123,7 @@ public final class ServerLink implements Server {
     @Override
     public Contents contents() throws IOException {
         try (Connection connection = access.connect()) {
+            lock.require();
             if (session == null) {
                 // A commit of an applier before this one may wait, and would come to the server afterwards.
                 access.settleCommits(connection);
@@ -123,6 +131,8 @@ public final class ServerLink implements Server {
             return contents(connection);
         } catch (SQLException e) {
             throw new IOException(access.unreachable(e).getMessage(), e);
+        } catch (QuorateException e) {
+            throw new IOException(e.getMessage(), e);
         }
     }
 
@@ -144,8 +154,9 @@ public final class ServerLink implements Server {
     @Override
     public Holds holds() {
         try (Connection connection = access.connect()) {
+            lock.require();
             return contents(connection).holds();
-        } catch (SQLException e) {
+        } catch (SQLException | QuorateException e) {
             log.debug("whether there are tables isn't known: {}", e.toString());
             return null;
         }
@@ -305,6 +316,12 @@ public final class ServerLink implements Server {
         } catch (QuorateException e) {
             endSession();
             onRefusal(e);
+        } catch (RuntimeException e) {
+            if (!faults.mayGoOn("the session with the server", e)) {
+                throw e;
+            }
+            endSession();
+            events.accept(new NodeEvent.DatabaseDown("the session with it failed: " + e + "; the log has more"));
         } catch (IOException e) {
             endSession();
             events.accept(new NodeEvent.Failed(new QuorateException(ErrorCode.DISK, e.toString(), e)));
@@ -346,8 +363,10 @@ public final class ServerLink implements Server {
 
         @Override
         public void settleCommits() throws SQLException {
+            lock.require();
             try (Connection connection = access.connect()) {
                 access.settleCommits(connection);
+                ServerAccess.turnOffAgain(connection, SUPER_READ_ONLY);
             }
             StaleSessions.end(access.workers());
         }
@@ -379,6 +398,7 @@ public final class ServerLink implements Server {
 
         @Override
         public void look(Task task) throws SQLException, IOException, InterruptedException {
+            lock.require();
             begun.look(task);
         }
 
@@ -422,19 +442,36 @@ public final class ServerLink implements Server {
     /** Whether the server is closed for clients. */
     private boolean closeForWrites() {
         try (Connection connection = access.connect()) {
+            lock.require();
             if (!settled || !ServerAccess.isReadOnly(connection)) {
                 access.readOnly(connection, true);
             }
             settled = true;
+            if (signals.task() == Task.STOPPED) {
+                shut(connection);
+            }
             notClosed = null;
             return true;
-        } catch (SQLException e) {
-            String why = access.unreachable(e).getMessage();
+        } catch (SQLException | QuorateException e) {
+            String why = (e instanceof SQLException lost ? access.unreachable(lost) : e).getMessage();
             if (!why.equals(notClosed)) {
                 log.error("the server could not be made read-only, which is tried again and again: {}", why);
             }
             notClosed = why;
             return false;
+        }
+    }
+
+    /**
+     * Also accounts that {@code read_only} doesn't keep out would be the only ones to have what they write. It is taken
+     * back by the next session; where somebody else has set it since mysqld was started, it stays as he has set it.
+     */
+    private void shut(Connection connection) throws SQLException {
+        NodeIdentity identity = NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node());
+        if (identity != null
+                && identity.server().equals(ServerAccess.uuid(connection))
+                && !ServerAccess.isSetBySomebody(connection, SUPER_READ_ONLY)) {
+            ServerAccess.turnOn(connection, SUPER_READ_ONLY);
         }
     }
 
@@ -450,5 +487,6 @@ public final class ServerLink implements Server {
         if (thread.isStarted()) {
             thread.close(CLOSE_GRACE);
         }
+        lock.close();
     }
 }

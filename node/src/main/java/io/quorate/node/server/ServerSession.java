@@ -8,6 +8,7 @@ import io.quorate.applier.SharedOwnWrites;
 import io.quorate.applier.TailCourse;
 import io.quorate.capture.CaptureStats;
 import io.quorate.capture.DefinedTables;
+import io.quorate.capture.PassedOver;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
@@ -64,11 +65,11 @@ public final class ServerSession implements AutoCloseable {
             long openedNanos,
             Consumer<NodeEvent> events,
             FaultHandler faults) {
-        private Applying.Ports applying() {
-            return new Applying.Ports(properties, incarnation, cache, progress, traces, events);
+        private Applying.Ports applying(SessionFaults faults) {
+            return new Applying.Ports(properties, incarnation, cache, progress, traces, faults.events(events));
         }
 
-        private Capturing.Ports capturing(ServerAccess access) {
+        private Capturing.Ports capturing(ServerAccess access, SessionFaults faults) {
             return new Capturing.Ports(
                     properties,
                     access.tls(),
@@ -77,7 +78,7 @@ public final class ServerSession implements AutoCloseable {
                     stream,
                     order,
                     traces,
-                    events,
+                    faults.events(events),
                     faults,
                     cache.spool());
         }
@@ -99,6 +100,7 @@ public final class ServerSession implements AutoCloseable {
     private NodeIdentity identity;
     private GtidSet executed;
     private LostTail tail;
+    private boolean handsOver;
     private OwnNumbers numbers;
     private Voting voting;
     private int looks;
@@ -208,7 +210,7 @@ public final class ServerSession implements AutoCloseable {
             PositionTable.log(connection);
         }
         Applying started = new Applying(
-                ports.applying(),
+                ports.applying(faults()),
                 access,
                 signals,
                 identity.server(),
@@ -222,7 +224,8 @@ public final class ServerSession implements AutoCloseable {
     /** Makes a register hear of the order. What is captured from now on goes through this register. */
     private SharedOwnWrites attach(OwnWrites own) throws IOException, InterruptedException {
         SharedOwnWrites register = new SharedOwnWrites(own);
-        Capturing next = new Capturing(ports.capturing(access), identity, register, gate(), this::appliedSeqno);
+        Capturing next = new Capturing(
+                ports.capturing(access, faults()), identity, register, gate(), handsOver, this::appliedSeqno);
         capturing = next;
         next.attach();
         return register;
@@ -239,7 +242,11 @@ public final class ServerSession implements AutoCloseable {
                         executed.last(identity.server()),
                         ports.acks,
                         ports.traces,
-                        ports.faults);
+                        faults());
+    }
+
+    private SessionFaults faults() {
+        return new SessionFaults(ports.faults, signals);
     }
 
     /** The seqno up to which the order is applied by now; without an applier, the last seqno that is ordered. */
@@ -270,6 +277,7 @@ public final class ServerSession implements AutoCloseable {
         if (!NodeIdentity.isKnown(ports.properties)) {
             return;
         }
+        handsOver = true;
         try (Connection connection = access.connect()) {
             executed = ServerAccess.executed(connection);
             identity = NodeIdentity.of(ports.properties, ports.incarnation, connection, executed);
@@ -281,12 +289,18 @@ public final class ServerSession implements AutoCloseable {
 
     /** Goes on with that; whether the order has everything. */
     boolean handsOver() throws SQLException, IOException, InterruptedException {
-        if (identity == null) {
+        if (identity == null || OwnNumbers.isRefused(ports.properties.dataDir())) {
             return true;
         }
         try (Connection connection = access.connect()) {
             return course.hasHandedOver(new ByConnection(connection));
         }
+    }
+
+    /** What was met while handing over and can't be ordered. */
+    public PassedOver passedOver() {
+        Capturing c = capturing;
+        return c == null ? PassedOver.NOTHING : c.passedOver();
     }
 
     /** Says in the order that the server won't hold what the order says: it gets a copy. */
@@ -468,6 +482,16 @@ public final class ServerSession implements AutoCloseable {
         }
 
         @Override
+        public boolean hasPassedOver() throws SQLException {
+            GtidSet now = ServerAccess.executed(connection);
+            return now.ofOthers(identity.server())
+                    .addAll(now.tagged(identity.server()))
+                    .minus(identity.known(now, ports.incarnation))
+                    .minus(passedOver().gtids())
+                    .isEmpty();
+        }
+
+        @Override
         public void captureAlone() throws SQLException, IOException, InterruptedException {
             attach(OwnWriteSets.beforeRepair(identity.server(), tail.takenBack(), ports.stream.lastOrdered()));
             capturing.begin(executed, tail.reserved(connection));
@@ -485,7 +509,7 @@ public final class ServerSession implements AutoCloseable {
         }
 
         @Override
-        public void capture() throws SQLException {
+        public void capture() throws SQLException, IOException {
             numbers.requireUsed(connection);
             capturing.begin(executed, tail.reserved(connection));
         }

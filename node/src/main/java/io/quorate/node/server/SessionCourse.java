@@ -73,6 +73,9 @@ public final class SessionCourse {
         /** The last GTID number of the server's own transactions that it has executed. */
         long ownExecuted() throws SQLException;
 
+        /** Whether the capture has met whatever is of no number of the server's own, and can't be ordered. */
+        boolean hasPassedOver() throws SQLException;
+
         // Capturing and applying.
 
         /** Begins to capture while nothing is applied, through a register of its own. */
@@ -85,7 +88,7 @@ public final class SessionCourse {
         boolean mayCapture() throws SQLException;
 
         /** Begins to capture. */
-        void capture() throws SQLException;
+        void capture() throws SQLException, IOException;
 
         /** Whether the capture reads the binlog, and it is known how much of that the order has. */
         boolean isCaptureUp();
@@ -237,7 +240,7 @@ public final class SessionCourse {
         if (!work.isCurrent()) {
             return false;
         }
-        if (work.ownOrdered() >= work.ownExecuted()) {
+        if (work.ownOrdered() >= work.ownExecuted() && work.hasPassedOver()) {
             return true;
         }
         captureAlone(work);

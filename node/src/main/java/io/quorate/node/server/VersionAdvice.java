@@ -34,8 +34,8 @@ final class VersionAdvice {
             if (!tagging.isEmpty()) {
                 findings.add(new Finding(
                         "accounts that may tag GTIDs: " + String.join(", ", tagging) + ". What is committed under a"
-                                + " tagged GTID beside Quorate isn't captured, and its node becomes INCONSISTENT"
-                                + " (QRT-2012)",
+                                + " tagged GTID beside Quorate isn't captured: it goes, with what was committed there"
+                                + " after it, and its node gets a copy (QRT-2012)",
                         "REVOKE TRANSACTION_GTID_TAG ON *.* FROM " + tagging.get(0) + ";"));
             }
             if (cascadesInBinlog(statement)) {

@@ -5,4 +5,9 @@ package io.quorate.node.thread;
 public interface FaultHandler {
     /** Called on the thread that ends, as the last thing it does. Must neither block nor throw. */
     void ended(String thread, Throwable cause);
+
+    /** Whether the thread may begin anew after this failure; asked once for each. Must neither block nor throw. */
+    default boolean mayGoOn(String thread, Throwable cause) {
+        return false;
+    }
 }

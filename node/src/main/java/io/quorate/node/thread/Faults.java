@@ -5,15 +5,19 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides what becomes of a node when one of its threads has ended. The node leaves the cluster, because without that
- * thread only a part of it would still work. A process without memory, or without the thread that owns the node's
- * state, can't even leave, and is halted for its supervisor to restart it.
+ * Decides what becomes of a node when one of its threads fails. After an exception that nobody foresaw the thread
+ * begins anew, or the session with the server whose thread it is ({@code SessionFaults}): five times within ten
+ * minutes, counted over all threads. Whatever else ends a thread, and the sixth of these, has the node leave the
+ * cluster, because without that thread only a part of it would still work. A process without memory, or without the
+ * thread that owns the node's state, can't even leave, and is halted for its supervisor to restart it.
  */
 public final class Faults implements FaultHandler {
     /** The exit status of the JVM itself under -XX:+ExitOnOutOfMemoryError. */
@@ -23,16 +27,70 @@ public final class Faults implements FaultHandler {
 
     private static final Logger log = LoggerFactory.getLogger(Faults.class);
 
+    /** So many failures are allowed within {@link #WITHIN_MILLIS}. */
+    static final int FAILURES_MAX = 5;
+
+    static final long WITHIN_MILLIS = 600_000;
+
     private final Consumer<NodeEvent.Failed> machine;
     private final IntConsumer halt;
+    private final LongSupplier millis;
+    private final ArrayDeque<Long> failures = new ArrayDeque<>();
 
     /**
      * @param machine is told what ended a thread; directly, so that nothing in between can treat it as temporary
      * @param halt ends the process at once with an exit status
      */
     public Faults(Consumer<NodeEvent.Failed> machine, IntConsumer halt) {
+        this(machine, halt, MonotonicClock::millis);
+    }
+
+    Faults(Consumer<NodeEvent.Failed> machine, IntConsumer halt, LongSupplier millis) {
         this.machine = machine;
         this.halt = halt;
+        this.millis = millis;
+    }
+
+    /**
+     * Whether nobody foresaw it, and it may be over when the work begins anew. An error of the JVM isn't, nor is what
+     * has a code, but for the two that say that a server or a connection has done what nobody expected.
+     */
+    public static boolean isUnforeseen(Throwable cause) {
+        return cause instanceof QuorateException known
+                ? known.code() == ErrorCode.APPLY_FAILED || known.code() == ErrorCode.CORRUPT_EVENT
+                : cause instanceof RuntimeException;
+    }
+
+    @Override
+    public synchronized boolean mayGoOn(String thread, Throwable cause) {
+        if (!isUnforeseen(cause)) {
+            return false;
+        }
+        long now = millis.getAsLong();
+        while (!failures.isEmpty() && now - failures.peek() >= WITHIN_MILLIS) {
+            failures.remove();
+        }
+        if (failures.size() == FAILURES_MAX) {
+            return false;
+        }
+        failures.add(now);
+        log.error("{} failed, and begins anew, for the {}. time within ten minutes", thread, failures.size(), cause);
+        return true;
+    }
+
+    /** For the thread that owns the node's state: when that has ended, nobody can say so any more. */
+    public FaultHandler ofLoop() {
+        return new FaultHandler() {
+            @Override
+            public void ended(String thread, Throwable cause) {
+                loopEnded(thread, cause);
+            }
+
+            @Override
+            public boolean mayGoOn(String thread, Throwable cause) {
+                return Faults.this.mayGoOn(thread, cause);
+            }
+        };
     }
 
     @Override
@@ -45,7 +103,7 @@ public final class Faults implements FaultHandler {
     }
 
     /** Told when the loop itself, which owns the node's state, has ended. */
-    public void loopEnded(String thread, Throwable cause) {
+    void loopEnded(String thread, Throwable cause) {
         log.error("The thread {}, which owns the state of this node, has ended; so does the process", thread, cause);
         halt.accept(cause instanceof OutOfMemoryError ? OUT_OF_MEMORY : LOOP_ENDED);
     }

@@ -10,6 +10,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * this thread too, by the {@code onState} that it was given, so it must be quick. Progress is not posted but looked at,
  * up to ten times a second.
  *
- * <p>A failure to look at the progress is a failure of the node like any other. But if what follows from a new state
+ * <p>A failure to look at the progress is one of a thread like any other. But if what follows from a new state
  * can't be done, or the machine itself fails, the loop ends: nobody knows then whether clients are kept from writing,
  * and the fault handler has to end the process.
  */
@@ -34,22 +35,25 @@ public final class NodeLoop implements AutoCloseable {
     private final Consumer<NodeState> onState;
     private final ArrayBlockingQueue<NodeEvent> events = new ArrayBlockingQueue<>(QUEUE_EVENTS_MAX);
     private final OwnedThread thread;
+    private final FaultHandler faults;
     private volatile NodeState state;
     private volatile String reason;
     private volatile long turnedNanos;
 
-    /** @param ended is told when the loop ends without having been closed */
+    /** @param faults is told when the loop ends without having been closed */
     public NodeLoop(
             NodeMachine machine,
             Supplier<NodeEvent.Progress> progress,
             Consumer<NodeState> onState,
-            FaultHandler ended) {
+            FaultHandler faults) {
         this.machine = machine;
         this.progress = progress;
         this.onState = onState;
         this.state = machine.state();
         this.reason = machine.reason();
-        this.thread = OwnedThread.lasting("quorate-node", this::run, ended);
+        this.faults = faults;
+        // It may not begin anew: of what follows from a state, nobody knows how much was done.
+        this.thread = OwnedThread.lasting("quorate-node", this::run, faults::ended);
     }
 
     public void start() {
@@ -96,17 +100,23 @@ public final class NodeLoop implements AutoCloseable {
         turnedNanos = System.nanoTime();
         while (true) {
             NodeEvent event = events.poll(TICK_MILLIS, TimeUnit.MILLISECONDS);
-            take(event == null ? look() : event);
+            NodeEvent next = event == null ? look() : event;
+            if (next != null) {
+                take(next);
+            }
             turnedNanos = System.nanoTime();
         }
     }
 
-    private NodeEvent look() {
+    private @Nullable NodeEvent look() {
         try {
             return progress.get();
         } catch (QuorateException e) {
             return new NodeEvent.Failed(e);
         } catch (RuntimeException e) {
+            if (faults.mayGoOn("the look at how far this node is", e)) {
+                return null;
+            }
             return new NodeEvent.Failed(
                     new QuorateException(ErrorCode.INTERNAL, "the look at how far this node is failed: " + e, e));
         }

@@ -10,12 +10,15 @@ import org.slf4j.LoggerFactory;
 /**
  * A thread that one part of the node owns, starts and closes. It can't end unnoticed: whatever ends the thread before
  * it is closed is told to its fault handler, be it an exception, an error, an unexpected interrupt or, for a lasting
- * thread, its return.
+ * thread, its return. A lasting one begins its work anew where the fault handler lets it.
  */
 public final class OwnedThread implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(OwnedThread.class);
     /** How long {@link #close()} waits for the thread to end before it goes on. */
     private static final Duration JOIN_MAX = Duration.ofSeconds(10);
+
+    /** Before the work begins anew after a failure. */
+    private static final Duration PAUSE = Duration.ofMillis(500);
 
     private static final int STACK_LINES_MAX = 12;
 
@@ -63,18 +66,33 @@ public final class OwnedThread implements AutoCloseable {
     }
 
     private void run() {
-        try {
-            body.run();
-            if (lasting && !closing) {
-                faults.ended(thread.getName(), new IllegalStateException("it returned"));
-            }
-        } catch (Throwable e) {
-            if (closing) {
-                log.debug("{} was closed: {}", thread.getName(), e.toString());
-            } else {
-                faults.ended(thread.getName(), e);
+        boolean again = true;
+        while (again) {
+            again = false;
+            try {
+                body.run();
+                if (lasting && !closing) {
+                    faults.ended(thread.getName(), new IllegalStateException("it returned"));
+                }
+            } catch (Throwable e) {
+                if (closing) {
+                    log.debug("{} was closed: {}", thread.getName(), e.toString());
+                } else if (lasting && faults.mayGoOn(thread.getName(), e)) {
+                    again = pause();
+                } else {
+                    faults.ended(thread.getName(), e);
+                }
             }
         }
+    }
+
+    private boolean pause() {
+        try {
+            Thread.sleep(PAUSE.toMillis());
+        } catch (InterruptedException e) {
+            thread.interrupt();
+        }
+        return !closing;
     }
 
     /** Waits until the thread has ended, for at most {@code max}. */

@@ -149,6 +149,17 @@ class SessionCourseTest {
         assertThat(course.hasHandedOver(work)).isTrue();
     }
 
+    /** It has no numbers of the server's own. */
+    @Test
+    void whatCantBeOrderedIsMetBeforeAllIsHandedOver() throws Exception {
+        work.current = true;
+        work.passedOver = false;
+        assertThat(course.hasHandedOver(work)).isFalse();
+        assertThat(work.done).containsExactly("capture alone");
+        work.passedOver = true;
+        assertThat(course.hasHandedOver(work)).isTrue();
+    }
+
     @Test
     void whereNothingIsToBeHandedOverNothingIsCaptured() throws Exception {
         work.current = true;
@@ -209,6 +220,7 @@ class SessionCourseTest {
         private SessionCourse.Closed closed = SessionCourse.Closed.BY_NOBODY;
         private boolean staysOpen;
         private boolean current;
+        private boolean passedOver = true;
         private boolean mayCapture;
         private boolean captureUp;
         private long ordered;
@@ -258,6 +270,11 @@ class SessionCourseTest {
         @Override
         public boolean isCurrent() {
             return current;
+        }
+
+        @Override
+        public boolean hasPassedOver() {
+            return passedOver;
         }
 
         @Override

@@ -86,6 +86,32 @@ class NodeLoopTest {
     }
 
     @Test
+    void aLookThatFailsUnforeseenIsMadeAgain() throws Exception {
+        CountDownLatch looks = new CountDownLatch(3);
+        FaultHandler patient = new FaultHandler() {
+            @Override
+            public void ended(String thread, Throwable cause) {
+                ended.add(cause);
+            }
+
+            @Override
+            public boolean mayGoOn(String thread, Throwable cause) {
+                return true;
+            }
+        };
+        Supplier<NodeEvent.Progress> failing = () -> {
+            looks.countDown();
+            throw new IllegalStateException("in a test");
+        };
+        try (NodeLoop loop = new NodeLoop(new NodeMachine(10, 500), failing, this::see, patient)) {
+            loop.start();
+            assertThat(looks.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(loop.state()).isNotEqualTo(NodeState.INCONSISTENT);
+        }
+        assertThat(ended).isEmpty();
+    }
+
+    @Test
     void whenAStateCantBeCarriedOutTheLoopEndsAndSaysSo() throws Exception {
         try (NodeLoop loop = loop(NodeLoopTest::none, state -> {
             throw new IllegalStateException("clients can't be kept out");

@@ -124,6 +124,50 @@ class OwnedThreadTest {
     }
 
     @Test
+    void afterFiveUnforeseenFailuresWithinTenMinutesTheNextEndsAThread() {
+        long[] now = {1000};
+        Faults faults = new Faults(failed -> {}, status -> {}, () -> now[0]);
+        RuntimeException cause = new IllegalStateException("in a test");
+        for (int i = 0; i < Faults.FAILURES_MAX; i++) {
+            assertThat(faults.mayGoOn("quorate-test", cause)).isTrue();
+            now[0] += Faults.WITHIN_MILLIS / 10;
+        }
+        assertThat(faults.ofLoop().mayGoOn("quorate-other", cause)).isFalse();
+        now[0] = 1000 + Faults.WITHIN_MILLIS;
+        assertThat(faults.mayGoOn("quorate-test", cause)).isTrue();
+        assertThat(faults.mayGoOn("quorate-test", cause)).isFalse();
+        now[0] += Faults.WITHIN_MILLIS;
+        assertThat(faults.mayGoOn("quorate-test", new QuorateException(ErrorCode.DISK, "full")))
+                .isFalse();
+        assertThat(faults.mayGoOn("quorate-test", new IOException("full"))).isFalse();
+        assertThat(faults.mayGoOn("quorate-test", new OutOfMemoryError("full"))).isFalse();
+    }
+
+    @Test
+    void aLastingThreadBeginsItsWorkAnewWhereItMay() {
+        BlockingQueue<NodeEvent.Failed> machine = new LinkedBlockingQueue<>();
+        Faults rule = new Faults(machine::add, status -> {});
+        CountDownLatch works = new CountDownLatch(3);
+        try (OwnedThread thread = OwnedThread.lasting(
+                        "quorate-test",
+                        () -> {
+                            works.countDown();
+                            if (works.getCount() > 0) {
+                                throw new IllegalStateException("in a test");
+                            }
+                            new CountDownLatch(1).await();
+                        },
+                        rule)
+                .start()) {
+            assertThat(works.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(thread.isAlive()).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        assertThat(machine).isEmpty();
+    }
+
+    @Test
     void withoutMemoryOrWithoutItsLoopTheProcessIsHalted() {
         BlockingQueue<NodeEvent.Failed> machine = new LinkedBlockingQueue<>();
         BlockingQueue<Integer> halted = new LinkedBlockingQueue<>();

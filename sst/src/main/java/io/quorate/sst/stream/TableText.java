@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
 import io.quorate.sst.stream.Catalog.Clause;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,10 +18,22 @@ import java.util.List;
 record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) {
     private static final List<String> SECONDARY = List.of("UNIQUE KEY `", "KEY `", "FULLTEXT KEY `", "SPATIAL KEY `");
 
+    private static final int SHOWN_MAX = 200;
+
     /** InnoDB uses this one for FULLTEXT, or makes a hidden column. */
     private static final String FULLTEXT_ROWS = "FTS_DOC_ID_INDEX";
 
+    /** @throws QuorateException COPY_NOT_BY_STREAM for what this version can't read */
     static TableText of(String text, String engine) {
+        try {
+            return read(text, engine);
+        } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
+            String shown = text.substring(0, Math.min(SHOWN_MAX, text.length()));
+            throw new QuorateException(ErrorCode.COPY_NOT_BY_STREAM, "a table's definition can't be read: " + shown, e);
+        }
+    }
+
+    private static TableText read(String text, String engine) {
         int open = text.indexOf('(', endOfQuoted(text, text.indexOf('`')));
         List<String> parts = new ArrayList<>();
         int close = split(text, open, parts);
