@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
  */
 final class LockWatch implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(LockWatch.class);
-    private static final Duration PERIOD = Duration.ofMillis(50);
+    /** More than 100 ms: what {@code INNODB_TRX} says stays as it is while anybody asks again within that time. */
+    private static final Duration PERIOD = Duration.ofMillis(150);
     /** While nothing was being applied at the last look. */
     private static final Duration IDLE_PERIOD = Duration.ofMillis(250);
 

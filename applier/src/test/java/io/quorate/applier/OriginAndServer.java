@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.quorate.sandbox.MySqlServer;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,6 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 /** An applier of a real server, with the binlog of another one as its source. */
 abstract class OriginAndServer {
     private static final AtomicInteger SCHEMAS = new AtomicInteger();
+    private static final Duration LIMIT = Duration.ofMinutes(3);
     static MySqlServer origin;
     static MySqlServer server;
     static String serverUuid;
@@ -64,7 +68,9 @@ abstract class OriginAndServer {
     }
 
     static void await(BooleanSupplier condition) throws InterruptedException {
+        long end = System.nanoTime() + LIMIT.toNanos();
         while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("it comes within %s", LIMIT).isLessThan(end);
             Thread.sleep(10);
         }
     }

@@ -300,7 +300,8 @@ public final class DefinedTables {
         NamedObjects made = after.statement.objects();
         SqlTokens tokens = SqlTokens.of(after.sql, after.sqlMode);
         boolean view = made.kind().equals("VIEW") && tokens.take("CREATE") && tokens.take("OR");
-        return (view && replaced.kind().equals("VIEW") || setsCharacters(before) && setsCharacters(after))
+        boolean characters = setsCharacters(before) && setsCharacters(after);
+        return ((view && replaced.kind().equals("VIEW")) || characters)
                 && made.names() != null
                 && made.names().size() == 1
                 && made.names().equals(replaced.names());

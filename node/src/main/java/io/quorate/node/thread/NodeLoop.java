@@ -53,7 +53,7 @@ public final class NodeLoop implements AutoCloseable {
         this.reason = machine.reason();
         this.faults = faults;
         // It may not begin anew: of what follows from a state, nobody knows how much was done.
-        this.thread = OwnedThread.lasting("quorate-node", this::run, faults::ended);
+        this.thread = OwnedThread.lasting("quorate-node", this::run, faults);
     }
 
     public void start() {
