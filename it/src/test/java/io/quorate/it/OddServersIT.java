@@ -37,7 +37,8 @@ class OddServersIT {
     private static final Pattern LEFT = Pattern.compile(
             // Named: the next test.
             "(super_)?read_only|offline_mode|gtid_.*|enforce_gtid_consistency|server_id|binlog_format|binlog_row_image"
-                    + "|binlog_order_commits|binlog_row_metadata|binlog_checksum|max_connections|max_user_connections|mysqlx_max_connections"
+                    + "|binlog_order_commits|binlog_row_metadata|binlog_checksum"
+                    + "|max_connections|max_user_connections|mysqlx_max_connections"
                     + "|require_secure_transport|sql_select_limit|max_join_size|sql_big_selects|max_binlog_cache_size"
                     // The numbers that each node gives out, and whether events run.
                     + "|auto_increment_.*|event_scheduler"
