@@ -80,7 +80,7 @@ class NodeFaultsIT {
     /** Ratis makes its own files as the process's umask says. */
     @Test
     void nobodyElseCanReadWhatARunningNodeKeeps() throws Exception {
-        mysql.execute("DROP DATABASE IF EXISTS quorate", "SET GLOBAL read_only = OFF");
+        mysql.execute("SET GLOBAL read_only = OFF", "DROP DATABASE IF EXISTS quorate");
         Path data = directory.resolve("data");
         Node node = start(LocalNode.beside(mysql));
         try {
@@ -119,7 +119,7 @@ class NodeFaultsIT {
     @ParameterizedTest
     @ValueSource(strings = {"quorate-server", "quorate-proposer", "quorate-audit", "quorate-join"})
     void whenAThreadBesideAServerEnds(String thread) throws Exception {
-        mysql.execute("DROP DATABASE IF EXISTS quorate", "SET GLOBAL read_only = OFF");
+        mysql.execute("SET GLOBAL read_only = OFF", "DROP DATABASE IF EXISTS quorate");
         Node node = start(LocalNode.beside(mysql));
         try {
             LocalNode.awaitState(node, NodeState.SYNCED);

@@ -10,7 +10,9 @@ import io.quorate.node.server.ServerAccess;
 import io.quorate.sandbox.MySqlServer;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -81,9 +83,18 @@ class RestoredIT {
         await("@@GLOBAL.read_only", "0");
     }
 
-    private static void await(String variable, String value) throws InterruptedException {
-        while (!mysql.queryOne("SELECT " + variable).equals(value)) {
-            Thread.sleep(20);
+    /** By one connection: one that is being opened when clients are put out is put out, too. */
+    private static void await(String variable, String value) throws Exception {
+        try (Connection connection = mysql.connect();
+                Statement statement = connection.createStatement()) {
+            String is = null;
+            while (!value.equals(is)) {
+                Thread.sleep(20);
+                try (ResultSet row = statement.executeQuery("SELECT " + variable)) {
+                    row.next();
+                    is = row.getString(1);
+                }
+            }
         }
     }
 
