@@ -102,24 +102,17 @@ public record CaptureSettings(
 
     /** For a server that gets a copy: what can't be ordered is passed over, and what comes after it fails. */
     public CaptureSettings handingOver(boolean value) {
-        return new CaptureSettings(
-                host,
-                port,
-                user,
-                password,
-                server,
-                replicaId,
-                tls,
-                limits,
-                heartbeat,
-                connectTimeout,
-                appliedSources,
-                value);
+        return with(tls, limits, heartbeat, connectTimeout, appliedSources, value);
     }
 
     private CaptureSettings with(ServerTls by, Limits most, Duration beat, Duration connect, Set<UUID> applied) {
+        return with(by, most, beat, connect, applied, handsOver);
+    }
+
+    private CaptureSettings with(
+            ServerTls by, Limits most, Duration beat, Duration connect, Set<UUID> applied, boolean value) {
         return new CaptureSettings(
-                host, port, user, password, server, replicaId, by, most, beat, connect, applied, handsOver);
+                host, port, user, password, server, replicaId, by, most, beat, connect, applied, value);
     }
 
     public CaptureSettings {

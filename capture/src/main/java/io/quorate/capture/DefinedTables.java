@@ -18,16 +18,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Says which tables a definition concerns. */
 public final class DefinedTables {
-    private static final Pattern OF_TRIGGER =
-            Pattern.compile("\\s*(CREATE|DROP)\\b.*\\bTRIGGER\\b.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
-
-    private static final Set<String> TIMES = Set.of("BEFORE", "AFTER");
-
     private static final String TRIGGERS =
             "SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE, TRIGGER_NAME FROM information_schema.TRIGGERS";
 
@@ -154,8 +148,8 @@ public final class DefinedTables {
             return null;
         }
         if (text.statement.scope() == Scope.OBJECTS
-                && OF_TRIGGER.matcher(text.sql).matches()) {
-            return ofTrigger(text);
+                && text.statement.objects().kind().equals("TRIGGER")) {
+            return ofTrigger(text.statement.objects());
         }
         List<TableName> tables = text.statement.tables();
         return tables == null ? Set.of() : lower(tables);
@@ -165,46 +159,18 @@ public final class DefinedTables {
      * Null when that isn't known. Of a trigger that is made where another table had one of its name, both tables: only
      * one of them can have it.
      */
-    private Set<TableName> ofTrigger(Text text) {
-        SqlTokens tokens = SqlTokens.of(text.sql, text.sqlMode);
-        boolean creates = tokens.take("CREATE");
-        while (!tokens.atEnd() && !tokens.peek().is("TRIGGER")) {
-            tokens.take(); // Its definer.
-        }
-        tokens.take();
-        if (tokens.take("IF")) {
-            tokens.take("NOT");
-            tokens.take("EXISTS");
-        }
-        TableName trigger = name(tokens, text.database);
-        if (trigger == null) {
+    private Set<TableName> ofTrigger(NamedObjects named) {
+        if (named.names() == null) {
             return null;
         }
-        if (!creates) {
-            TableName known = tokens.atEnd() ? triggers.get(trigger.inLowerCase()) : null;
+        TableName trigger = named.names().get(0).inLowerCase();
+        if (named.table() == null) {
+            TableName known = triggers.get(trigger);
             return known == null ? null : Set.of(known);
         }
-        if (!TIMES.contains(tokens.take().upper())) {
-            return null;
-        }
-        tokens.take();
-        TableName named = tokens.take("ON") ? name(tokens, trigger.schema()) : null;
-        if (named == null) {
-            return null;
-        }
-        TableName table = lower(named);
-        TableName before = triggers.put(trigger.inLowerCase(), table);
+        TableName table = lower(named.table());
+        TableName before = triggers.put(trigger, table);
         return before == null || before.equals(table) ? Set.of(table) : Set.of(table, before);
-    }
-
-    /** A name, perhaps with its schema; null when it is none. */
-    private static TableName name(SqlTokens tokens, String schema) {
-        SqlTokens.Token first = tokens.take();
-        if (!tokens.takeSign('.')) {
-            return first.isName() && schema != null ? new TableName(schema, first.text()) : null;
-        }
-        SqlTokens.Token second = tokens.take();
-        return first.isName() && second.isName() ? new TableName(first.text(), second.text()) : null;
     }
 
     private Set<TableName> lower(List<TableName> tables) {
@@ -316,7 +282,7 @@ public final class DefinedTables {
                 && !tokens.restHasAny(Set.of("ENCRYPTION", "READ"));
     }
 
-    private record Text(String sql, String database, long sqlMode, Statement statement) {
+    private record Text(String sql, long sqlMode, Statement statement) {
         /** Whether it does something else when it is run at another time or in another session. */
         boolean isOfAMoment() {
             if (statement.scope() == Scope.OBJECTS) {
@@ -342,7 +308,7 @@ public final class DefinedTables {
             return null;
         }
         String sql = query.text(charset);
-        return new Text(sql, query.database, query.sqlMode, Statement.parse(sql, query.database, query.sqlMode));
+        return new Text(sql, query.sqlMode, Statement.parse(sql, query.database, query.sqlMode));
     }
 
     private TableName lower(TableName name) {
