@@ -199,7 +199,8 @@ final class StatementParser {
         if (known && kind.equals("TRIGGER") && tokens.restHasAny(Set.of("ON"))) {
             tables.clear();
             known = indexOn().tables() != null;
-            of = known ? tables.get(0) : null;
+            // Both are in one schema.
+            of = known ? new TableName(names.get(0).schema(), tables.get(0).table()) : null;
         }
         return new NamedObjects(kind, known ? names : null, of, ofAllColumns);
     }
