@@ -139,8 +139,8 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
                 return;
             }
             // Where a cache was lost it isn't known what failed, and what clients did since fails in case it was built
-            // on that.
-            if (e.code() != ErrorCode.UNDO_IMPOSSIBLE || !node.hasLostCache()) {
+            // on that. So does a definition that came after rows of which it wasn't known what else they touch.
+            if (e.code() != ErrorCode.UNDO_IMPOSSIBLE || (!node.hasLostCache() && !isAnyOfUnknownTables())) {
                 throw e;
             }
             node.replacement().need(e.getMessage());
@@ -259,10 +259,20 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         }
     }
 
+    private boolean isAnyOfUnknownTables() {
+        return course.losers().stream()
+                .map(this::writeSet)
+                .anyMatch(w -> !w.isBarrier() && w.keys().touchEverything());
+    }
+
+    private WriteSet writeSet(Doomed loser) {
+        return loser.writeSet() == null ? node.read(loser.failedAt()).writeSet() : loser.writeSet();
+    }
+
     private List<Change> inverses() {
         List<Change> inverses = new ArrayList<>();
         for (Doomed loser : Spoilt.losers(course.losers(), world.bugs)) {
-            WriteSet w = loser.writeSet() == null ? node.read(loser.failedAt()).writeSet() : loser.writeSet();
+            WriteSet w = writeSet(loser);
             if (w.isBarrier()) {
                 throw new QuorateException(ErrorCode.UNDO_IMPOSSIBLE, w + " would have to be undone");
             }

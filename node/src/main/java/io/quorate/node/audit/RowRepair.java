@@ -174,7 +174,7 @@ final class RowRepair {
     private void requireStored(Connection server, AuditedTable table, String identity, Row right) throws SQLException {
         boolean same = table.hasKey()
                 ? new StoredColumns(server, table, access::connectAlone, new HashSet<>())
-                                .restore(Map.of(identity, right.version()))
+                                .restore(Map.of(identity, table.hashes(right)))
                         == null
                 : table.count(server, identity) == Long.parseLong(right.version());
         if (!same) {

@@ -80,7 +80,7 @@ final class PieceFetcher implements AutoCloseable {
     private final AtomicLong bytes = new AtomicLong();
     private final List<OwnedThread> threads = new ArrayList<>();
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
-    private final Map<TableName, Set<String>> computedUnder = new ConcurrentHashMap<>();
+    private final Map<TableName, Set<Map<String, String>>> computedUnder = new ConcurrentHashMap<>();
     /** Servers that wait for a copy themselves, and stay before the place with which this copy begins. */
     private final Set<String> behind = ConcurrentHashMap.newKeySet();
 

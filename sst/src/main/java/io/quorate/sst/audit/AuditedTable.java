@@ -4,6 +4,8 @@ package io.quorate.sst.audit;
 import io.quorate.core.Identifiers;
 import io.quorate.core.ShownTable;
 import io.quorate.core.TableName;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -12,6 +14,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -215,6 +218,31 @@ public final class AuditedTable {
                         ? "COALESCE(" + hash(c.bytes()) + ", 'N')"
                         : "COALESCE(CONCAT(OCTET_LENGTH(" + c.bytes() + "), ':', " + c.bytes() + "), 'N')")
                 .collect(Collectors.joining(", ", "CONCAT(", ")")));
+    }
+
+    /** An expression: the row's hash, and after it one of each stored column, with commas between them. */
+    public String hashes() {
+        return stored.stream()
+                .map(c -> "COALESCE(" + hash(c.bytes()) + ", 'N')")
+                .collect(Collectors.joining(", ", "CONCAT_WS(',', " + hash() + ", ", ")"));
+    }
+
+    /** What {@link #hashes} gives of another server's row. */
+    public String hashes(Row row) {
+        return stored.stream()
+                .map(c -> hash(c.bytesOf(row.written.get(c.name()))))
+                .collect(Collectors.joining(",", row.version + ",", ""));
+    }
+
+    private static String hash(byte[] bytes) {
+        if (bytes == null) {
+            return "N";
+        }
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes), 0, 16);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** 128 bits of SHA-256: as many as MD5 has, which servers don't know any more from 9.6 on. */

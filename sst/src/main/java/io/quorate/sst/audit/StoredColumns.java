@@ -10,10 +10,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -25,19 +27,25 @@ import java.util.stream.Stream;
  * value says which they may have been. So they are looked for with one row, by having it computed again and again, and
  * what is found is tried on all others that differ: there are few settings, and many rows.
  *
- * <p>Locale and digits of a division are bound to a table while it is open, so that is closed before others are tried.
+ * <p>Settings are looked for one after the other: what makes one more column right stays while the next one is tried.
+ * Only where that doesn't help, two at a time are.
+ *
+ * <p>Some settings are bound to a table while that is open, so it is closed before others are tried.
  *
  * <p>An offset stands for every time zone, because a row has only one moment or few. Of the settings that can't matter
  * to the table's expressions none are tried.
  */
 public final class StoredColumns {
-    /** All offsets and locales together, and a margin; a minute or less. */
+    /** Some minutes. */
     private static final int TRIES_MAX = 20_000;
 
     private static final int BAG_TRIES_MAX = 200;
     private static final int BATCH = 200;
     private static final int FLUSH_SECONDS = 10;
-    private static final String BINDING = "lc_time_names = ";
+    private static final int ALL_RIGHT = Integer.MAX_VALUE;
+    /** What is bound to a table while that is open. */
+    private static final Set<String> BOUND =
+            Set.of("lc_time_names", "div_precision_increment", "block_encryption_mode");
 
     /** How this session reads and writes; restored after each try. */
     private static final String KEEP = "SET @quorate_zone = @@time_zone, @quorate_mode = @@sql_mode,"
@@ -71,12 +79,13 @@ public final class StoredColumns {
     private final AuditedTable table;
     private final Connections others;
     /** What has helped. */
-    private final Set<String> found;
-    /** The part of the settings under which the table was opened last, as far as that is known. */
-    private String bound = BINDING + "0, div_precision_increment = DEFAULT, block_encryption_mode = DEFAULT";
+    private final Set<Map<String, String>> found;
+    /** The part of the settings under which the table was opened last; null when that isn't known. */
+    private Map<String, String> bound;
 
     /** @param found what has helped with other rows of the table; what helps with these is added */
-    public StoredColumns(Connection connection, AuditedTable table, Connections others, Set<String> found) {
+    public StoredColumns(
+            Connection connection, AuditedTable table, Connections others, Set<Map<String, String>> found) {
         this.connection = connection;
         this.table = table;
         this.others = others;
@@ -86,7 +95,7 @@ public final class StoredColumns {
     /**
      * Has rows of a table with a key computed until they are those of another server.
      *
-     * @param wanted the hash of each row, by identity
+     * @param wanted {@link AuditedTable#hashes} of each row, by identity
      * @return the identity of a row that no settings make so, or of one that isn't here; null when all are
      */
     public String restore(Map<String, String> wanted) throws SQLException {
@@ -97,7 +106,7 @@ public final class StoredColumns {
         execute(KEEP);
         while (!odd.isEmpty()) {
             String sample = odd.get(0);
-            String settings = hashes(List.of(sample)).isEmpty() ? null : search(sample, wanted);
+            Map<String, String> settings = search(sample, wanted.get(sample));
             if (settings == null) {
                 return sample;
             }
@@ -117,11 +126,15 @@ public final class StoredColumns {
             return true;
         }
         execute(KEEP);
-        for (String settings :
-                candidates().subList(0, Math.min(BAG_TRIES_MAX, candidates().size()))) {
-            recompute(settings, "TRUE");
-            if (wanted.equals(table.sum(connection, AuditedTable.Stretch.ALL))) {
-                return true;
+        int tries = 0;
+        for (Map.Entry<String, List<String>> setting : candidates().entrySet()) {
+            for (String value : setting.getValue()) {
+                if (tries++ < BAG_TRIES_MAX) {
+                    recompute(Map.of(setting.getKey(), value), "TRUE");
+                    if (wanted.equals(table.sum(connection, AuditedTable.Stretch.ALL))) {
+                        return true;
+                    }
+                }
             }
         }
         return false;
@@ -143,7 +156,7 @@ public final class StoredColumns {
     private Map<String, String> hashes(List<String> identities) throws SQLException {
         Map<String, String> hashes = new HashMap<>();
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT " + table.identity() + ", " + table.hash() + " FROM "
+                ResultSet row = statement.executeQuery("SELECT " + table.identity() + ", " + table.hashes() + " FROM "
                         + name() + " WHERE " + anyOf(identities))) {
             while (row.next()) {
                 hashes.put(row.getString(1), row.getString(2));
@@ -160,40 +173,78 @@ public final class StoredColumns {
         return identities.stream().map(table::isRow).collect(Collectors.joining(") OR (", "((", "))"));
     }
 
-    private String search(String sample, Map<String, String> wanted) throws SQLException {
-        List<String> one = List.of(sample);
-        for (String settings : found) {
-            if (helps(settings, one, wanted)) {
+    /** @return null when none are found, or there is no such row */
+    private Map<String, String> search(String sample, String wanted) throws SQLException {
+        for (Map<String, String> settings : found) {
+            if (tried(settings, sample, wanted) == ALL_RIGHT) {
                 return settings;
             }
         }
+        Map<String, String> best = Map.of();
+        int most = tried(best, sample, wanted);
         int tries = 0;
-        for (Iterator<String> all = candidates().iterator(); all.hasNext() && tries < TRIES_MAX; tries++) {
-            String settings = all.next();
-            if (helps(settings, one, wanted)) {
-                return settings;
+        Map<String, List<String>> candidates = candidates();
+        for (boolean better = true; better && tries < TRIES_MAX; ) {
+            better = false;
+            for (int together = 1; together <= 2 && !better; together++) {
+                Iterator<Map<String, String>> all =
+                        changes(candidates, together).iterator();
+                while (all.hasNext() && most != ALL_RIGHT && tries++ < TRIES_MAX) {
+                    Map<String, String> settings = new TreeMap<>(best);
+                    settings.putAll(all.next());
+                    int right = tried(settings, sample, wanted);
+                    if (right > most) {
+                        best = settings;
+                        most = right;
+                        better = true;
+                    }
+                }
             }
         }
-        return null;
+        return most == ALL_RIGHT ? best : null;
     }
 
-    private boolean helps(String settings, List<String> sample, Map<String, String> wanted) throws SQLException {
-        recompute(sample, settings);
-        return odd(wanted, sample).isEmpty();
+    /** How many columns are right under such settings. */
+    private int tried(Map<String, String> settings, String sample, String wanted) throws SQLException {
+        recompute(List.of(sample), settings);
+        String here = hashes(List.of(sample)).get(sample);
+        if (here == null || here.equals(wanted)) {
+            return here == null ? -1 : ALL_RIGHT;
+        }
+        String[] is = here.split(",", -1);
+        String[] shouldBe = wanted.split(",", -1);
+        return (int) IntStream.range(1, Math.min(is.length, shouldBe.length))
+                .filter(i -> is[i].equals(shouldBe[i]))
+                .count();
     }
 
-    private void recompute(List<String> identities, String settings) throws SQLException {
+    private static Stream<Map<String, String>> changes(Map<String, List<String>> candidates, int together) {
+        List<String> names = List.copyOf(candidates.keySet());
+        if (together == 1) {
+            return names.stream().flatMap(name -> candidates.get(name).stream().map(value -> Map.of(name, value)));
+        }
+        return IntStream.range(0, names.size()).boxed().flatMap(i -> IntStream.range(0, i)
+                .boxed()
+                .flatMap(k -> candidates.get(names.get(i)).stream().flatMap(a -> candidates.get(names.get(k)).stream()
+                        .map(b -> Map.of(names.get(i), a, names.get(k), b)))));
+    }
+
+    private void recompute(List<String> identities, Map<String, String> settings) throws SQLException {
         for (int from = 0; from < identities.size(); from += BATCH) {
             recompute(settings, anyOf(identities.subList(from, Math.min(identities.size(), from + BATCH))));
         }
     }
 
     /** What is assigned is what is there, which also keeps ON UPDATE from changing it. */
-    private void recompute(String settings, String where) throws SQLException {
+    private void recompute(Map<String, String> settings, String where) throws SQLException {
         String same = table.columns().stream()
                 .map(c -> c.quoted() + " = " + c.quoted())
                 .collect(Collectors.joining(", "));
-        execute("SET SESSION " + settings);
+        if (!settings.isEmpty()) {
+            execute(settings.entrySet().stream()
+                    .map(e -> e.getKey() + " = " + e.getValue())
+                    .collect(Collectors.joining(", ", "SET SESSION ", "")));
+        }
         try {
             bind(settings);
             execute("UPDATE " + name() + " SET " + same + " WHERE " + where);
@@ -208,8 +259,9 @@ public final class StoredColumns {
     }
 
     /** The server is to open the table under these settings. */
-    private void bind(String settings) throws SQLException {
-        String binding = settings.substring(settings.indexOf(BINDING));
+    private void bind(Map<String, String> settings) throws SQLException {
+        Map<String, String> binding = new TreeMap<>(settings);
+        binding.keySet().retainAll(BOUND);
         if (binding.equals(bound)) {
             return;
         }
@@ -240,31 +292,23 @@ public final class StoredColumns {
                         .anyMatch(c -> c.type().equals("timestamp"));
     }
 
-    /** Assignments, the most probable ones first. */
-    private List<String> candidates() {
-        List<String> candidates = new ArrayList<>();
-        for (String locale : may("name|format|str_to_date") ? locales() : List.of("0")) {
-            for (String div : may("/") ? numbers(30) : List.of("DEFAULT")) {
-                for (String block : may("aes_") ? blocks() : List.of("DEFAULT")) {
-                    for (String zone : mayUseTimeZone() ? zones() : List.of("DEFAULT")) {
-                        candidates.add(assignments(MODES.get(0), zone, locale, div, block));
-                    }
-                }
-            }
-            if (locale.equals("0")) {
-                for (String mode : MODES.subList(1, MODES.size())) {
-                    for (String zone : mayUseTimeZone() ? zones() : List.of("DEFAULT")) {
-                        candidates.add(assignments(mode, zone, "0", "DEFAULT", "DEFAULT"));
-                    }
-                }
-            }
+    /** Values of the settings that may matter, the most probable ones first. */
+    private Map<String, List<String>> candidates() {
+        Map<String, List<String>> candidates = new LinkedHashMap<>();
+        if (mayUseTimeZone()) {
+            candidates.put("time_zone", zones());
+        }
+        candidates.put("sql_mode", MODES);
+        if (may("aes_")) {
+            candidates.put("block_encryption_mode", blocks());
+        }
+        if (may("/")) {
+            candidates.put("div_precision_increment", numbers(30));
+        }
+        if (may("name|format|str_to_date")) {
+            candidates.put("lc_time_names", locales());
         }
         return candidates;
-    }
-
-    private static String assignments(String mode, String zone, String locale, String div, String block) {
-        return "sql_mode = " + mode + ", time_zone = " + zone + ", lc_time_names = " + locale
-                + ", div_precision_increment = " + div + ", block_encryption_mode = " + block;
     }
 
     /** Every quarter of an hour from -13:45 to +14:00, whole hours first. */

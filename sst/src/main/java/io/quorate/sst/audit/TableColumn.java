@@ -2,6 +2,8 @@
 package io.quorate.sst.audit;
 
 import io.quorate.core.Identifiers;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Set;
 
@@ -111,6 +113,17 @@ public record TableColumn(
             case FLOAT -> "CAST(CAST(" + quoted() + " AS DOUBLE) AS BINARY)";
             case JSON -> "CAST(CAST(" + quoted() + " AS CHAR CHARACTER SET utf8mb4) AS BINARY)";
             case NUMBER, TEXT, CHARACTERS, BYTES -> "CAST(" + quoted() + " AS BINARY)";
+        };
+    }
+
+    /** What {@link #bytes} gives of a value; null for NULL. */
+    byte[] bytesOf(String written) {
+        if (written == null) {
+            return null;
+        }
+        return switch (form()) {
+            case NUMBER, TEXT, ORDINAL, FLOAT -> written.getBytes(StandardCharsets.UTF_8);
+            case CHARACTERS, BYTES, JSON -> HexFormat.of().parseHex(written);
         };
     }
 

@@ -49,7 +49,7 @@ public final class RowLoader {
     private final DataInputStream in;
     private final IntConsumer received;
     private final StoredColumns.Connections others;
-    private final Map<TableName, Set<String>> settings;
+    private final Map<TableName, Set<Map<String, String>>> settings;
 
     /**
      * @param received is told of bytes as they arrive; may hold them up
@@ -60,7 +60,7 @@ public final class RowLoader {
             DataInputStream in,
             IntConsumer received,
             StoredColumns.Connections others,
-            Map<TableName, Set<String>> settings) {
+            Map<TableName, Set<Map<String, String>>> settings) {
         this.in = in;
         this.received = received;
         this.others = others;

@@ -22,8 +22,8 @@ import java.util.Map;
  * The donor's side of a piece. It writes the rows of a table, a line each in the form that LOAD DATA takes, in blocks:
  * {@code i32 length | bytes}, at the end a length of 0 and {@code i64 rows}. Then come {@code i32 count} and that many
  * statements, {@code i32 length | text}, which make exact what text isn't. Of a table with stored generated columns,
- * which can't be written, the hashes of its rows follow: {@code i32 count} and that many times identity and hash as
- * modified UTF-8, until a count is 0. For a bag of rows, that is one hash of all with their number as its identity. It
+ * which can't be written, the hashes of its rows follow: {@code i32 count} and that many times identity and hashes,
+ * those of the row and of its stored columns, as modified UTF-8, until a count is 0. For a bag of rows, that is one hash of all with their number as its identity. It
  * holds a block, a row and the statements at a time.
  */
 public final class RowWriter {
@@ -107,7 +107,7 @@ public final class RowWriter {
                     connection.createStatement(ResultSet.TYPE_FORWARD_ONLY, ResultSet.CONCUR_READ_ONLY)) {
                 statement.setFetchSize(Integer.MIN_VALUE);
                 try (ResultSet row = statement.executeQuery(
-                        "SELECT " + table.identity() + ", " + table.hash() + table.fromWhere(stretch))) {
+                        "SELECT " + table.identity() + ", " + table.hashes() + table.fromWhere(stretch))) {
                     while (row.next()) {
                         some.put(text(row.getBytes(1)), text(row.getBytes(2)));
                         if (some.size() == HASHES) {
