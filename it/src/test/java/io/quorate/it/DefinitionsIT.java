@@ -340,7 +340,6 @@ class DefinitionsIT {
 
     /** As three instances of an application do that boot at once; nor is what one of them overwrites a difference. */
     @Test
-    @Tag("long")
     @Order(3)
     void theSameDefinitionOnTwoNodesIsNoDifference() throws Exception {
         schema.begin(List.of(T, ONE, "CREATE VIEW v AS SELECT a FROM t", "CREATE DATABASE IF NOT EXISTS one"));

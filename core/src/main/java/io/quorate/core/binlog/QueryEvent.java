@@ -40,8 +40,8 @@ public final class QueryEvent {
 
     private static final int OTHER = -1;
 
-    /** What says when and by which session, and what an ALTER TABLE has done inside: no other effect follows. */
-    private static final Set<Integer> INCIDENTAL = Set.of(3, 13, DDL_XID);
+    /** What is compared by itself; what says when and by which session, and what an ALTER TABLE has done inside. */
+    private static final Set<Integer> INCIDENTAL = Set.of(3, 13, DDL_XID, TIME_ZONE);
 
     private final byte[] bytes;
     private final int statusFrom;
@@ -232,11 +232,16 @@ public final class QueryEvent {
                 && Arrays.equals(bytes, from, end, BEGIN, 0, BEGIN.length);
     }
 
-    /** Whether both are the same statement in sessions with the same settings, but for the time and their numbers. */
+    /**
+     * Whether both are the same statement in sessions with the same settings, but for the time and their numbers. A
+     * time zone that one of them doesn't say wasn't used there, so it doesn't matter to what the statement does; a
+     * server may say it all the same.
+     */
     public boolean isLike(QueryEvent other) {
         return unknownCode < 0
                 && other.unknownCode < 0
                 && database.equals(other.database)
+                && (timeZone == null || other.timeZone == null || timeZone.equals(other.timeZone))
                 && Arrays.equals(bytes, textFrom, end, other.bytes, other.textFrom, other.end)
                 && status().equals(other.status());
     }
