@@ -47,14 +47,23 @@ public final class StoredColumns {
     private static final Set<String> BOUND =
             Set.of("lc_time_names", "div_precision_increment", "block_encryption_mode");
 
-    /** How this session reads and writes; restored after each try. */
-    private static final String KEEP = "SET @quorate_zone = @@time_zone, @quorate_mode = @@sql_mode,"
-            + " @quorate_locale = @@lc_time_names, @quorate_div = @@div_precision_increment,"
-            + " @quorate_block = @@block_encryption_mode";
+    /** All that are tried. */
+    private static final List<String> SETTINGS = List.of(
+            "time_zone",
+            "sql_mode",
+            "default_week_format",
+            "block_encryption_mode",
+            "div_precision_increment",
+            "lc_time_names");
 
-    private static final String RESTORE = "SET SESSION time_zone = @quorate_zone, sql_mode = @quorate_mode,"
-            + " lc_time_names = @quorate_locale, div_precision_increment = @quorate_div,"
-            + " block_encryption_mode = @quorate_block";
+    /** How this session reads and writes; restored after each try. */
+    private static final String KEEP = SETTINGS.stream()
+            .map(name -> "@quorate_" + name + " = @@" + name)
+            .collect(Collectors.joining(", ", "SET ", ""));
+
+    private static final String RESTORE = SETTINGS.stream()
+            .map(name -> name + " = @quorate_" + name)
+            .collect(Collectors.joining(", ", "SET SESSION ", ""));
 
     /** The server's own, not strict: what is an error then may have been a warning. */
     private static final String SERVERS_MODE =
@@ -299,6 +308,9 @@ public final class StoredColumns {
             candidates.put("time_zone", zones());
         }
         candidates.put("sql_mode", MODES);
+        if (may("extract")) {
+            candidates.put("default_week_format", numbers(7));
+        }
         if (may("aes_")) {
             candidates.put("block_encryption_mode", blocks());
         }

@@ -53,7 +53,8 @@ class RowsIT {
         "CREATE TABLE of_text (id INT PRIMARY KEY, t VARCHAR(20), d DATE AS (CAST(t AS DATE)) STORED)",
         "CREATE TABLE mixed (id INT PRIMARY KEY, ts TIMESTAMP NULL, n INT, t VARCHAR(20), h INT AS (HOUR(ts)) STORED,"
                 + " m VARCHAR(20) AS (MONTHNAME(ts)) STORED, q DECIMAL(20, 12) AS (1 / n) STORED,"
-                + " e VARBINARY(100) AS (AES_ENCRYPT(n, 'k')) STORED, d DATE AS (CAST(t AS DATE)) STORED)",
+                + " e VARBINARY(100) AS (AES_ENCRYPT(n, 'k')) STORED, d DATE AS (CAST(t AS DATE)) STORED,"
+                + " w INT AS (EXTRACT(WEEK FROM ts)) STORED)",
         "CREATE TABLE virtuals (id INT PRIMARY KEY, ts TIMESTAMP NULL, d DATE AS (DATE(ts)) VIRTUAL, UNIQUE (d))",
         "CREATE TABLE indexed (id INT PRIMARY KEY, ts TIMESTAMP NULL, UNIQUE ((DATE(ts))), KEY (ts))",
         "CREATE TABLE checked (id INT PRIMARY KEY, ts TIMESTAMP NULL, CHECK (HOUR(ts) < 7))",
@@ -73,7 +74,7 @@ class RowsIT {
         "INSERT INTO divided (id, n) VALUES (2, 3), (3, 0)",
         "INSERT INTO sealed (id, n) VALUES (1, 3)",
         "INSERT INTO of_text (id, t) VALUES (2, '0000-00-00')",
-        "SET time_zone = '+05:45', lc_time_names = 'de_DE'",
+        "SET time_zone = '+05:45', lc_time_names = 'de_DE', default_week_format = 6",
         "FLUSH TABLES",
         "INSERT INTO mixed (id, ts, n, t) VALUES (1, '2026-03-01 01:30:00', 3, '0000-00-00')",
         "SET time_zone = '-02:30', lc_time_names = 'ja_JP', div_precision_increment = 2",
