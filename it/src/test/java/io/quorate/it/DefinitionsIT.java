@@ -491,6 +491,11 @@ class DefinitionsIT {
             }
         }
         assertThat(cluster.objectsThatDiffer()).isEmpty();
+        // A copy of what the odd session has computed.
+        cluster.mysql(3).execute("SET SESSION sql_log_bin = 0", "DELETE FROM session_odd.b");
+        cluster.mysql(1).execute("UPDATE session_odd.b SET a = a + 100");
+        cluster.awaitQuery(3, "SELECT COUNT(*) FROM session_odd.b", "3");
+        cluster.assertConverged();
         for (int n = 1; n <= 3; n++) {
             assertThat(cluster.mysql(n).queryOne("SELECT GROUP_CONCAT(w ORDER BY id) FROM session_odd.b"))
                     .as("n%d", n)
