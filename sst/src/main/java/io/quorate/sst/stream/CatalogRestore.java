@@ -93,6 +93,7 @@ public final class CatalogRestore {
     /** Makes schemas and tables, tables without what is deferred. */
     public void create(Connection joiner) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
+            new SchemaCollations(session).restore();
             new SharedObjects(session).makeMissing(catalog.shared());
             for (Schema schema : catalog.schemas()) {
                 session.make("schema " + schema.name(), ifMissing(schema.create(), "CREATE DATABASE "));

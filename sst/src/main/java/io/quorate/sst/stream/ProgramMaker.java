@@ -7,7 +7,6 @@ import io.quorate.sst.stream.Catalog.Schema;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,12 +35,12 @@ final class ProgramMaker {
 
     private final Session session;
     private final Catalog catalog;
-    /** The collations of the schemas here, as they are now. */
-    private final Map<String, String> collations = new HashMap<>();
+    private final SchemaCollations collations;
 
-    ProgramMaker(Session session, Catalog catalog) {
+    ProgramMaker(Session session, Catalog catalog) throws SQLException {
         this.session = session;
         this.catalog = catalog;
+        this.collations = new SchemaCollations(session);
     }
 
     List<String> make() throws SQLException {
@@ -57,8 +56,9 @@ final class ProgramMaker {
             makeAll(catalog.events());
             return views;
         });
+        collations.restore();
         for (Schema schema : catalog.schemas()) {
-            collate(schema.name(), schema.collation());
+            collations.set(schema.name(), schema.collation());
             if (schema.readOnly()) {
                 session.setReadOnly(schema.name(), true);
             }
@@ -71,10 +71,6 @@ final class ProgramMaker {
     }
 
     private <T> T trusted(Making<T> making) throws SQLException {
-        for (List<String> row :
-                session.rows("SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA")) {
-            collations.put(row.get(0), row.get(1));
-        }
         boolean trusts = session.one("SELECT @@GLOBAL." + TRUST).equals("1");
         if (!trusts) {
             session.make(TRUST, "SET GLOBAL " + TRUST + " = ON");
@@ -94,6 +90,7 @@ final class ProgramMaker {
             makeAll(programs);
             return null;
         });
+        collations.restore();
         for (Schema schema : catalog.schemas()) {
             if (schema.readOnly()) {
                 session.setReadOnly(schema.name(), true);
@@ -119,7 +116,7 @@ final class ProgramMaker {
     /** One after the other in their order, which is the order in which a table's triggers run. */
     private void makeAll(List<Program> programs) throws SQLException {
         for (Program program : programs) {
-            collate(program.schema(), program.databaseCollation());
+            collations.lend(program.schema(), program.databaseCollation());
             String name = Identifiers.quoted(program.schema(), program.name());
             String what = program.kind() + " " + name;
             session.make(what, "DROP " + program.kind() + " IF EXISTS " + name);
@@ -185,15 +182,5 @@ final class ProgramMaker {
 
     private void leave() throws SQLException {
         session.execute(Session.COMMON);
-    }
-
-    private void collate(String schema, String collation) throws SQLException {
-        if (!collation.equals(collations.get(schema))) {
-            leave();
-            session.make(
-                    "the collation of schema " + schema,
-                    "ALTER DATABASE " + Identifiers.quoted(schema) + " COLLATE " + Session.text(collation));
-            collations.put(schema, collation);
-        }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.sandbox.MySqlDialect;
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sst.stream.Catalog.Account;
@@ -16,6 +17,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -134,6 +136,36 @@ class CatalogIT {
             List<String> left = restore.createRest(connection);
             left.addAll(restore.accounts(connection, USER));
             return left;
+        }
+    }
+
+    /** A trigger keeps the collation that its schema had when it was made; the schema has another one by now. */
+    @Test
+    void aSchemaKeepsItsCollationWhenTriggersOfItAreMade() throws Exception {
+        TableName table = new TableName("lent", "t");
+        String collation = "SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'lent'";
+        donor.execute(
+                "CREATE DATABASE lent COLLATE latin2_bin",
+                "CREATE TABLE lent.t (id INT PRIMARY KEY)",
+                "CREATE TRIGGER lent.tr BEFORE INSERT ON lent.t FOR EACH ROW SET @a = 1",
+                "ALTER DATABASE lent COLLATE utf8mb4_bin");
+        joiner.execute("CREATE DATABASE lent COLLATE latin5_bin");
+        try (Connection connection = connect(joiner)) {
+            CatalogRestore restore = new CatalogRestore(read(Omitted.NOTHING).only(Set.of(table)));
+            restore.create(connection);
+            restore.createMissingTriggers(connection, Set.of(table));
+            assertThat(joiner.queryOne(collation)).isEqualTo("latin5_bin");
+            assertThat(joiner.queryOne("SELECT DATABASE_COLLATION FROM information_schema.TRIGGERS"
+                            + " WHERE TRIGGER_SCHEMA = 'lent'"))
+                    .isEqualTo("latin2_bin");
+            // A copy that broke off.
+            new SchemaCollations(Session.ofJoiner(connection)).lend("lent", "latin2_bin");
+            assertThat(joiner.queryOne(collation)).isEqualTo("latin2_bin");
+            restore.create(connection);
+            assertThat(joiner.queryOne(collation)).isEqualTo("latin5_bin");
+        } finally {
+            donor.execute("DROP DATABASE lent");
+            joiner.execute("DROP DATABASE lent");
         }
     }
 

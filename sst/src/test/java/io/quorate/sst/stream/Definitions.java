@@ -16,7 +16,7 @@ import java.util.TreeMap;
  */
 final class Definitions {
     private static final String USERS =
-            "(SCHEMA_NAME NOT IN ('mysql','sys','performance_schema','information_schema'))";
+            "(SCHEMA_NAME NOT IN ('mysql','sys','performance_schema','information_schema','quorate'))";
 
     private final Statement statement;
     private final Map<String, String> all = new TreeMap<>();
