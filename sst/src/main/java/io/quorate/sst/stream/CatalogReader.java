@@ -46,6 +46,8 @@ final class CatalogReader {
             SELECT 'EVENT', EVENT_SCHEMA, EVENT_NAME FROM information_schema.EVENTS
             WHERE EVENT_SCHEMA NOT IN %s ORDER BY 2, 3""";
 
+    private static final String NOT_PRESERVE = " ON COMPLETION NOT PRESERVE";
+
     private static final Pattern GLOBAL_GRANT = Pattern.compile("GRANT ([^`]*) ON \\*\\.\\* TO .*", Pattern.DOTALL);
 
     private final Session session;
@@ -213,7 +215,7 @@ final class CatalogReader {
                     row.get(0),
                     schema,
                     name,
-                    shown.get(text),
+                    underItsMode(shown.get(text), row.get(0), schema, name, shown.get(1)),
                     shown.get(1),
                     shown.get(text + 1),
                     shown.get(text + 2),
@@ -222,5 +224,38 @@ final class CatalogReader {
                     true));
         }
         return programs;
+    }
+
+    /** The text in a form that the server takes under the program's own SQL mode, where it prints another one. */
+    private String underItsMode(String create, String kind, String schema, String name, String mode)
+            throws SQLException {
+        String text = create;
+        if (mode.contains("HIGH_NOT_PRECEDENCE") && kind.equals("EVENT")) {
+            // There NOT is another token. It is what an event has anyway.
+            String quoted =
+                    mode.contains("ANSI_QUOTES") ? '"' + name.replace("\"", "\"\"") + '"' : Identifiers.quoted(name);
+            int schedule = Math.max(
+                    text.indexOf(Identifiers.quoted(name) + " ON SCHEDULE "),
+                    text.indexOf('"' + name.replace("\"", "\"\"") + "\" ON SCHEDULE "));
+            int at = text.indexOf(NOT_PRESERVE, schedule + name.length());
+            text = at < 0 ? text : text.substring(0, at) + text.substring(at + NOT_PRESERVE.length());
+        }
+        if (mode.contains("NO_BACKSLASH_ESCAPES") && text.contains(" COMMENT '") && !kind.equals("TRIGGER")) {
+            String of = kind.equals("EVENT") ? "EVENT" : "ROUTINE";
+            List<List<String>> comment = session.rows(
+                    "SELECT " + of + "_COMMENT FROM information_schema." + of + "S WHERE " + of + "_SCHEMA = ? AND "
+                            + of + "_NAME = ?" + (of.equals("EVENT") ? "" : " AND ROUTINE_TYPE = '" + kind + "'"),
+                    schema,
+                    name);
+            if (!comment.isEmpty()) {
+                String quoted = comment.get(0).get(0).replace("'", "''");
+                String escaped = quoted.replace("\\", "\\\\")
+                        .replace("\0", "\\0")
+                        .replace("\n", "\\n")
+                        .replace("\r", "\\r");
+                text = text.replace(" COMMENT '" + escaped + "'", " COMMENT '" + quoted + "'");
+            }
+        }
+        return text;
     }
 }
