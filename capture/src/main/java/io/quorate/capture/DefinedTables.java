@@ -273,10 +273,28 @@ public final class DefinedTables {
                 && made.names().equals(replaced.names());
     }
 
+    /**
+     * Whether a server alone would answer OK to one definition beside the other one, and has afterwards what the other
+     * one has made: it is the same and may be run twice, or nothing is left of it.
+     */
+    public boolean isAnsweredBy(WriteSet one, WriteSet other) {
+        return other.isDefinition() && (overwrites(one, other) || (doTheSame(one, other) && mayBeRepeated(read(one))));
+    }
+
+    private static boolean mayBeRepeated(Text text) {
+        SqlTokens tokens = SqlTokens.of(text.sql, text.sqlMode);
+        if (text.statement.conditional() || tokens.take("GRANT") || setsCharacters(text)) {
+            return true;
+        }
+        return tokens.take("CREATE")
+                && (tokens.take("OR") || ((tokens.take("USER") || tokens.take("ROLE")) && tokens.take("IF")));
+    }
+
     /** Whether it says of a database which characters it has, and no more. */
     private static boolean setsCharacters(Text text) {
         SqlTokens tokens = SqlTokens.of(text.sql, text.sqlMode);
         return tokens.take("ALTER")
+                && text.statement.scope() == Scope.OBJECTS
                 && text.statement.objects().isSchema()
                 && tokens.restHasAny(Set.of("CHARACTER", "CHARSET", "COLLATE"))
                 && !tokens.restHasAny(Set.of("ENCRYPTION", "READ"));

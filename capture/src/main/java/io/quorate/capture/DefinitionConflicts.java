@@ -96,6 +96,9 @@ final class DefinitionConflicts {
         if (!statement.keepsColumns() || !readable) {
             former.defined(scope, statement, tables, plans::lastSeen);
         }
+        if (creates(scope, statement.leavesEmpty()) && !tables.isEmpty()) {
+            widened.made(tables.get(0));
+        }
         scope = widened.scope(scope, tables);
         switch (scope) {
             // A foreign key that is gone may have been in the way of any table's rows.
@@ -129,11 +132,14 @@ final class DefinitionConflicts {
         for (TableName table : tables) {
             keys.add(KeyNames.schema(table.schema()), KeyType.REFERENCE);
         }
-        boolean creates = leavesEmpty && scope != Scope.ROWS;
-        if (!creates) {
+        if (!creates(scope, leavesEmpty)) {
             // No view has columns of a table that is new.
             keys.add(Keys.DEFINED_TABLES, KeyType.REFERENCE);
         }
+    }
+
+    private static boolean creates(Scope scope, boolean leavesEmpty) {
+        return leavesEmpty && (scope == Scope.TABLES || scope == Scope.COPIED_DEFINITION);
     }
 
     private static void addTables(Scope scope, List<TableName> tables, KeysBuilder keys) {

@@ -18,6 +18,11 @@ final class WidenedTables {
 
     private final Set<TableName> names = new LinkedHashSet<>();
 
+    /** A table is made: there was none of this name, whatever was read of one before. */
+    void made(TableName table) {
+        names.remove(table);
+    }
+
     /** What a definition of these tables conflicts with, after what was read before it. */
     Scope scope(Scope scope, List<TableName> tables) {
         switch (scope) {

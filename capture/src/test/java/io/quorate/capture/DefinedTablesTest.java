@@ -224,6 +224,39 @@ class DefinedTablesTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "CREATE TABLE IF NOT EXISTS u (id INT PRIMARY KEY)",
+                "CREATE DATABASE IF NOT EXISTS d",
+                "CREATE USER IF NOT EXISTS a@b",
+                "CREATE ROLE IF NOT EXISTS a",
+                "CREATE OR REPLACE VIEW v AS SELECT 1",
+                "ALTER DATABASE d CHARACTER SET latin1",
+                "GRANT SELECT ON db.t TO a",
+            })
+    void aServerAloneSaysOkToWhoGivesItTwice(String sql) {
+        assertThat(defined.isAnsweredBy(definition(sql), definition(sql))).isTrue();
+        assertThat(defined.isAnsweredBy(definition(sql), definition("CREATE TABLE other (id INT)")))
+                .isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CREATE TABLE u (id INT PRIMARY KEY)",
+                "CREATE DATABASE d",
+                "CREATE USER a@b",
+                "CREATE VIEW v AS SELECT 1",
+                "ALTER TABLE t ADD b INT NOT NULL DEFAULT 5",
+                "CREATE INDEX i ON t (a)",
+                "DROP TABLE u",
+                "RENAME TABLE t TO u",
+            })
+    void aServerAloneHasAnErrorForTheSecondOne(String sql) {
+        assertThat(defined.isAnsweredBy(definition(sql), definition(sql))).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
                 "ALTER TABLE t ADD at DATETIME DEFAULT CURRENT_TIMESTAMP",
                 "ALTER TABLE t ADD at TIMESTAMP",
                 "ALTER TABLE t ADD u CHAR(36) DEFAULT (UUID())",

@@ -29,4 +29,11 @@ class WidenedTablesTest {
         assertThat(widened.scope(Scope.ADDED_INDEXES, T)).isEqualTo(Scope.ADDED_INDEXES);
         assertThat(widened.scope(Scope.ROWS, T)).isEqualTo(Scope.ROWS);
     }
+
+    @Test
+    void aTableThatIsMadeAnewHasNotGotThem() {
+        assertThat(widened.scope(Scope.ADDED_COLUMNS, T)).isEqualTo(Scope.ADDED_COLUMNS);
+        widened.made(T.get(0));
+        assertThat(widened.scope(Scope.TABLES, T)).isEqualTo(Scope.TABLES);
+    }
 }

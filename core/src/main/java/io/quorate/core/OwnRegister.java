@@ -2,6 +2,7 @@
 package io.quorate.core;
 
 import java.util.Collection;
+import java.util.function.Predicate;
 
 /**
  * What the capture and the order tell a register of this server's own transactions. {@link OwnWrites} is one; so is the
@@ -21,8 +22,12 @@ public interface OwnRegister {
         void decided(Collection<Long> lost, long last);
     }
 
-    /** This register, and {@code listener}, which hears of decisions after it. */
-    default OwnRegister and(Listener listener) {
+    /**
+     * This register, and {@code listener}, which hears of decisions after it.
+     *
+     * @param stands whether what a transaction was to do is done, although it failed: the listener doesn't hear of it
+     */
+    default OwnRegister and(Listener listener, Predicate<Certified> stands) {
         OwnRegister first = this;
         return new OwnRegister() {
             @Override
@@ -41,7 +46,7 @@ public interface OwnRegister {
                 first.ordered(certified, last, lastSeen);
                 listener.decided(
                         certified.stream()
-                                .filter(c -> !c.passed())
+                                .filter(c -> !c.passed() && !stands.test(c))
                                 .map(c -> c.writeSet().gtid().number())
                                 .toList(),
                         last);

@@ -459,6 +459,37 @@ class AfterSyncIT {
                 .isEqualTo("1");
     }
 
+    /** The one who comes second hears what a server alone would say, and keeps his node from nothing. */
+    @Test
+    void whoGivesTheSameDefinitionAsAnotherNodeHearsOk() throws Exception {
+        cluster.mysql(1).execute("CREATE DATABASE alike");
+        int copies = cluster.steps(1, "copy_completed");
+        for (String sql : List.of(
+                "CREATE TABLE IF NOT EXISTS alike.t (id INT PRIMARY KEY)",
+                "CREATE OR REPLACE VIEW alike.v AS SELECT 1",
+                "CREATE DATABASE IF NOT EXISTS alike_too",
+                "ALTER DATABASE alike CHARACTER SET latin1")) {
+            CompletableFuture<SQLException> second;
+            // Its server isn't closed any more for what came before.
+            cluster.assertConverged();
+            cluster.pause(1);
+            try {
+                long before = cluster.lastOrdered(2);
+                second = execute(cluster.mysql(1).connect(), sql);
+                cluster.awaitQuery(1, COMMITTING, "1");
+                cluster.mysql(2).execute(sql);
+                cluster.awaitOrdered(2, before);
+            } finally {
+                cluster.goOn(1);
+            }
+            SQLException answer = second.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+            assertThat(answer == null).as("%s: %s", sql, answer).isTrue();
+        }
+        cluster.assertConverged();
+        assertThat(cluster.steps(1, "copy_completed")).isEqualTo(copies);
+        assertThat(cluster.objectsThatDiffer()).isEmpty();
+    }
+
     /** The services have a heap of 256 MB, most of which they need for other things. */
     @Test
     @Tag("long")

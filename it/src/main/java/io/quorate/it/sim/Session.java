@@ -99,7 +99,7 @@ final class Session implements Intake.Taker {
     /** The product's, and the bugs that are planted in it. */
     private CaptureProtocol protocol() {
         OwnRegister register = world.bugs.contains(Bug.BUILT_ON_DROPPED) ? new Spoilt.Register(own) : own;
-        OwnRegister hearing = acknowledging == null ? register : register.and(acknowledging);
+        OwnRegister hearing = acknowledging == null ? register : register.and(acknowledging, c -> false);
         return new CaptureProtocol(node.uuid(), 0, node.stream(), hearing, this::applied) {
             @Override
             public boolean mayBegin(boolean primary, long applied, long orderedBefore) {

@@ -11,6 +11,7 @@ import io.quorate.capture.SemiSyncReplica;
 import io.quorate.core.AppliedDdl;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.CaptureProtocol;
+import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
@@ -35,6 +36,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -98,6 +100,7 @@ final class Capturing implements AutoCloseable {
 
     /**
      * @param gate through which clients get their OK; null in commit mode {@code async}
+     * @param answered whether a failed definition's client gets OK all the same
      * @param handsOver as {@link CaptureSettings#handingOver}
      * @param applied the seqno up to which the order is applied at the server by now
      */
@@ -106,6 +109,7 @@ final class Capturing implements AutoCloseable {
             NodeIdentity identity,
             SharedOwnWrites register,
             AckGate gate,
+            Predicate<Certified> answered,
             boolean handsOver,
             LongSupplier applied) {
         this.ports = ports;
@@ -115,15 +119,19 @@ final class Capturing implements AutoCloseable {
         this.register = register;
         this.gate = gate;
         this.protocol = new CaptureProtocol(
-                server, identity.baseline().last(server), ports.own(), heard(register, gate, ports.traces()), applied);
+                server,
+                identity.baseline().last(server),
+                ports.own(),
+                heard(register, gate, answered, ports.traces()),
+                applied);
     }
 
     /** With those who hear what the register is told. The gate tells traces what it hears itself. */
-    private static OwnRegister heard(OwnRegister register, AckGate gate, Traces traces) {
+    private static OwnRegister heard(OwnRegister register, AckGate gate, Predicate<Certified> answered, Traces traces) {
         if (gate != null) {
-            return register.and(gate);
+            return register.and(gate, answered);
         }
-        return traces == Traces.OFF ? register : register.and(new Captured(traces));
+        return traces == Traces.OFF ? register : register.and(new Captured(traces), answered);
     }
 
     /** Tells traces what is captured where no client waits. */

@@ -10,6 +10,7 @@ import io.quorate.capture.CaptureStats;
 import io.quorate.capture.DefinedTables;
 import io.quorate.capture.PassedOver;
 import io.quorate.certification.OrderedStream;
+import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
@@ -28,6 +29,7 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -209,23 +211,26 @@ public final class ServerSession implements AutoCloseable {
         if (ports.stream.own().lastSeen() < ServerAccess.applied(connection)) {
             PositionTable.log(connection);
         }
+        DefinedTables defined = DefinedTables.ofDefinitions(connection);
+        AnsweredDefinitions answered = new AnsweredDefinitions(ports.cache, defined);
         Applying started = new Applying(
                 ports.applying(faults()),
                 access,
                 signals,
                 identity.server(),
-                DefinedTables.ofDefinitions(connection),
-                (applied, undone, isHere) -> attach(new OwnWrites(applied, undone, isHere)),
+                defined,
+                (applied, undone, isHere) -> attach(new OwnWrites(applied, undone, isHere), answered),
                 voting);
         applying = started;
         started.start(tail.takenBack());
     }
 
     /** Makes a register hear of the order. What is captured from now on goes through this register. */
-    private SharedOwnWrites attach(OwnWrites own) throws IOException, InterruptedException {
+    private SharedOwnWrites attach(OwnWrites own, Predicate<Certified> answered)
+            throws IOException, InterruptedException {
         SharedOwnWrites register = new SharedOwnWrites(own);
         Capturing next = new Capturing(
-                ports.capturing(access, faults()), identity, register, gate(), handsOver, this::appliedSeqno);
+                ports.capturing(access, faults()), identity, register, gate(), answered, handsOver, this::appliedSeqno);
         capturing = next;
         next.attach();
         return register;
@@ -493,7 +498,9 @@ public final class ServerSession implements AutoCloseable {
 
         @Override
         public void captureAlone() throws SQLException, IOException, InterruptedException {
-            attach(OwnWriteSets.beforeRepair(identity.server(), tail.takenBack(), ports.stream.lastOrdered()));
+            attach(
+                    OwnWriteSets.beforeRepair(identity.server(), tail.takenBack(), ports.stream.lastOrdered()),
+                    c -> false);
             capturing.begin(executed, tail.reserved(connection));
         }
 
