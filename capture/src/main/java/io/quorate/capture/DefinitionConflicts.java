@@ -8,6 +8,7 @@ import io.quorate.core.KeysBuilder;
 import io.quorate.core.TableName;
 import io.quorate.core.binlog.TableMap;
 import java.util.List;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,12 +23,14 @@ final class DefinitionConflicts {
     private final boolean lowerCaseNames;
     private final EmptyTables empty;
     private final WidenedTables widened = new WidenedTables();
+    private final KnownTables known;
     private final FormerTables former = new FormerTables();
 
     DefinitionConflicts(TablePlans plans, boolean lowerCaseNames) {
         this.plans = plans;
         this.lowerCaseNames = lowerCaseNames;
         this.empty = new EmptyTables(lowerCaseNames);
+        this.known = new KnownTables(plans);
     }
 
     /**
@@ -87,10 +90,15 @@ final class DefinitionConflicts {
     /**
      * Adds the keys of a definition, and takes note of it.
      *
+     * @param number GTID number of the transaction of this server's own; 0 for another one
      * @param readable whether the statement's text could be read, with its characters
      */
-    void addKeys(Statement statement, boolean readable, KeysBuilder keys) {
+    void addKeys(Statement statement, long number, boolean readable, KeysBuilder keys) {
         empty.defined(statement);
+        Set<TableName> dropped = statement.dropsSchema() && readable
+                ? known.of(statement.objects().names().get(0).schema(), number)
+                : null;
+        known.defined(statement);
         Scope scope = readable ? statement.scope() : Scope.EVERYTHING;
         List<TableName> tables = statement.tables() == null ? List.of() : lower(statement.tables());
         if (!statement.keepsColumns() || !readable) {
@@ -111,7 +119,13 @@ final class DefinitionConflicts {
         }
         addDefined(scope, statement.leavesEmpty(), tables, keys);
         switch (scope) {
-            case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
+            case EVERYTHING -> {
+                if (dropped == null) {
+                    keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
+                } else {
+                    addDropped(statement, dropped, keys);
+                }
+            }
             case OBJECTS -> statement.objects().addKeys(lowerCaseNames, keys);
             case UPKEEP -> {
                 // It may run at any place.
@@ -136,6 +150,14 @@ final class DefinitionConflicts {
             // No view has columns of a table that is new.
             keys.add(Keys.DEFINED_TABLES, KeyType.REFERENCE);
         }
+    }
+
+    /** As DROP TABLE of all tables of a database, and what else is in it goes, too. */
+    private void addDropped(Statement statement, Set<TableName> tables, KeysBuilder keys) {
+        statement.objects().addKeys(lowerCaseNames, keys);
+        keys.add(Keys.DEFINED_TABLES, KeyType.REFERENCE);
+        keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
+        addTables(Scope.ROWS, lower(List.copyOf(tables)), keys);
     }
 
     private static boolean creates(Scope scope, boolean leavesEmpty) {

@@ -45,6 +45,11 @@ interface Definitions {
         return null;
     }
 
+    /** The tables that there are now; null when the server doesn't say at once. */
+    default KnownTables.Present present() throws SQLException {
+        return null;
+    }
+
     /** Definitions have changed: discards everything known. */
     void forget();
 

@@ -7,7 +7,9 @@ import io.quorate.capture.TableDefinition.Index;
 import io.quorate.capture.TableDefinition.Part;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.CarriedSetting;
+import io.quorate.core.GtidSet;
 import io.quorate.core.Identifiers;
+import io.quorate.core.OwnedGtids;
 import io.quorate.core.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -16,11 +18,13 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -228,6 +232,36 @@ final class SchemaCatalog implements Definitions {
     @Override
     public OriginSession session(long id, long second, Set<CarriedSetting> asked) throws SQLException {
         return unlessLimited("the session " + id, () -> OriginSession.of(connection, id, second, asked), null);
+    }
+
+    @Override
+    public KnownTables.Present present() throws SQLException {
+        return unlessLimited("the list of tables", this::readPresent, null);
+    }
+
+    private KnownTables.Present readPresent() throws SQLException {
+        Set<TableName> names = new HashSet<>();
+        try (java.sql.Statement s = connection.createStatement()) {
+            try (ResultSet r = s.executeQuery(LIMITED + "TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES"
+                    + " WHERE TABLE_TYPE = 'BASE TABLE'")) {
+                while (r.next()) {
+                    names.add(new TableName(r.getString(1), r.getString(2)));
+                }
+            }
+            // Those that are being committed may have dropped some by now. In this sequence: they go from the first to
+            // the second.
+            try (ResultSet r =
+                    s.executeQuery(LIMITED + "@@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed, @@GLOBAL.server_uuid")) {
+                r.next();
+                UUID server = UUID.fromString(r.getString(3));
+                return new KnownTables.Present(
+                        names,
+                        OwnedGtids.parse(r.getString(1))
+                                .gtids()
+                                .addAll(GtidSet.parse(r.getString(2)))
+                                .last(server));
+            }
+        }
     }
 
     private long created(TableName name) throws SQLException {

@@ -17,7 +17,7 @@ import java.util.List;
  * @param bringsRows whether tables that had no rows may have some afterwards
  * @param keepsColumns whether it certainly leaves the columns of the tables as they are
  * @param numbering of an ALTER TABLE that adds a column with AUTO_INCREMENT; otherwise null
- * @param objects with {@link Scope#OBJECTS}: what it names; otherwise null
+ * @param objects with {@link Scope#OBJECTS}: what it names; also of DROP DATABASE; otherwise null
  */
 record Statement(
         Kind kind,
@@ -110,6 +110,11 @@ record Statement(
     /** Whether all that it names are tables that each server has for itself. */
     boolean isOfServersOwn() {
         return tables != null && !tables.isEmpty() && tables.stream().allMatch(TableName::isServersOwn);
+    }
+
+    /** Whether it drops a database, with all that this has. */
+    boolean dropsSchema() {
+        return scope == Scope.EVERYTHING && objects != null;
     }
 
     /** The first of the tables named, for messages. */

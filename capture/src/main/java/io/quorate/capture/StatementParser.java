@@ -251,7 +251,9 @@ final class StatementParser {
             return indexOn();
         }
         if (DATABASES.contains(tokens.peek().upper())) {
-            return Statement.of(Kind.DDL);
+            tokens.take();
+            takeIf();
+            return takeDatabase() ? droppedDatabase() : Statement.of(Kind.DDL);
         }
         if (!tokens.take("TABLE") && !tokens.take("TABLES")) {
             return objects();
@@ -259,6 +261,11 @@ final class StatementParser {
         takeIf();
         rowsGo = true;
         return list() ? named() : Statement.of(Kind.DDL);
+    }
+
+    private Statement droppedDatabase() {
+        NamedObjects database = new NamedObjects("DATABASE", List.copyOf(tables), null, false);
+        return new Statement(Kind.DDL, Scope.EVERYTHING, null, false, false, true, false, null, database);
     }
 
     private Statement rename() {

@@ -149,6 +149,15 @@ final class TablePlans {
         }
     }
 
+    /** As {@link Definitions#present}. */
+    KnownTables.Present present() {
+        try {
+            return definitions.present();
+        } catch (SQLException e) {
+            throw new QuorateException(ErrorCode.SERVER_UNREACHABLE, "can't read which tables there are", e);
+        }
+    }
+
     /** A statement changed definitions, nobody knows which. */
     void definitionsChanged() {
         plans.clear();

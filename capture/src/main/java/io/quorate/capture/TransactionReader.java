@@ -372,7 +372,7 @@ final class TransactionReader {
         ddl = true;
         byStatement = true;
         append(b, offset, length);
-        definitions.addKeys(Statement.of(Statement.Kind.DML), true, keys);
+        definitions.addKeys(Statement.of(Statement.Kind.DML), 0, true, keys);
         keys.add(Keys.NOT_REPEATABLE, KeyType.SHARED);
         if (!alone) {
             keys.add(Keys.CASCADES_ANYWHERE, KeyType.SHARED);
@@ -416,7 +416,7 @@ final class TransactionReader {
         } else {
             append(event, 0, event.length);
         }
-        definitions.addKeys(statement, text != null, keys);
+        definitions.addKeys(statement, foreign == null ? number : 0, text != null, keys);
         endUnlessOpen();
     }
 

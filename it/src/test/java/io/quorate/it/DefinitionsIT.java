@@ -130,6 +130,20 @@ class DefinitionsIT {
                         2,
                         "FOREIGN KEY",
                         true),
+                new Cell(
+                        "a database dropped, and a row elsewhere",
+                        true,
+                        List.of(
+                                T,
+                                ONE,
+                                "CREATE DATABASE IF NOT EXISTS gone",
+                                "CREATE TABLE gone.t (id INT PRIMARY KEY)",
+                                "INSERT INTO gone.t VALUES (1)"),
+                        List.of(row),
+                        List.of("DROP DATABASE gone"),
+                        2,
+                        "`a`",
+                        true),
                 cell("unique, and none", false, t, row, "ALTER TABLE t ADD UNIQUE u (a)", 2, "UNIQUE KEY"),
                 failing(
                         "check, and a row against it",

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.core.TableName;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The names of the tables that each database has, or had: what a DROP DATABASE drops is in no log. They are asked for
+ * when the first definition is read, and then follow the binlog. There may be too many, never too few; where that isn't
+ * certain, nothing is said.
+ */
+final class KnownTables {
+    private static final int TABLES_MAX = 200_000;
+    private static final long UNKNOWN = Long.MAX_VALUE;
+
+    /**
+     * The tables that a server has.
+     *
+     * @param own GTID number of the last transaction of its own that they may be without
+     */
+    record Present(Set<TableName> names, long own) {}
+
+    private final TablePlans plans;
+    private final Map<String, Set<TableName>> bySchema = new HashMap<>();
+    private int size;
+    /** Of own transactions after this number it is known what there was before them. */
+    private long after = UNKNOWN;
+
+    KnownTables(TablePlans plans) {
+        this.plans = plans;
+    }
+
+    /**
+     * The tables that a database may have had when one of this server's own transactions dropped it.
+     *
+     * @param number of that transaction
+     * @return null when they aren't known
+     */
+    Set<TableName> of(String schema, long number) {
+        return after == UNKNOWN || number <= after ? null : bySchema.getOrDefault(key(schema), Set.of());
+    }
+
+    /** A definition was read, this server's own or another one's. */
+    void defined(Statement statement) {
+        if (statement.tables() != null) {
+            statement.tables().forEach(this::add);
+        } else if (statement.dropsSchema()) {
+            Set<TableName> gone =
+                    bySchema.remove(key(statement.objects().names().get(0).schema()));
+            size -= gone == null ? 0 : gone.size();
+        } else if (statement.scope() == Statement.Scope.EVERYTHING) {
+            // It may have made any.
+            after = UNKNOWN;
+        }
+        if (size > TABLES_MAX) {
+            bySchema.clear();
+            size = 0;
+            after = UNKNOWN;
+        }
+        if (after == UNKNOWN) {
+            Present present = plans.present();
+            if (present != null) {
+                present.names().forEach(this::add);
+                after = present.own();
+            }
+        }
+    }
+
+    private void add(TableName name) {
+        size += bySchema.computeIfAbsent(key(name.schema()), schema -> new HashSet<>())
+                        .add(name)
+                ? 1
+                : 0;
+    }
+
+    /** Where names that differ in case are others, one of them may have the other one's tables besides. */
+    private static String key(String schema) {
+        return schema.toLowerCase(Locale.ROOT);
+    }
+}

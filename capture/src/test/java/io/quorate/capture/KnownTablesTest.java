@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.capture.KnownTables.Present;
+import io.quorate.core.BinlogPosition;
+import io.quorate.core.CarriedSetting;
+import io.quorate.core.TableName;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class KnownTablesTest {
+    private static final TableName T = new TableName("d", "t");
+    private static final TableName U = new TableName("d", "u");
+
+    private final Server server = new Server();
+    private final KnownTables known =
+            new KnownTables(new TablePlans(server, new ComparisonForms(Map.of(), new ServerWeights(), null), false));
+
+    @Test
+    void nothingIsSaidOfWhatWasDroppedBeforeItWasAsked() {
+        assertThat(known.of("d", 11)).isNull();
+        defined("CREATE TABLE other.t (a INT)");
+        assertThat(known.of("d", 10)).isNull();
+        assertThat(known.of("d", 11)).containsExactly(T);
+    }
+
+    @Test
+    void whatIsMadeIsAmongThem() {
+        defined("CREATE TABLE d.u (a INT)");
+        assertThat(known.of("d", 11)).containsExactlyInAnyOrder(T, U);
+        defined("RENAME TABLE e.v TO d.v");
+        assertThat(known.of("d", 12)).contains(new TableName("d", "v"));
+        assertThat(known.of("D", 12)).contains(T);
+    }
+
+    @Test
+    void aDatabaseThatIsMadeAnewHasNone() {
+        defined("CREATE TABLE d.u (a INT)");
+        defined("DROP DATABASE IF EXISTS d");
+        assertThat(known.of("d", 13)).isEmpty();
+    }
+
+    @Test
+    void theServerIsAskedAgainAfterWhatMayHaveMadeAny() {
+        defined("CREATE TABLE d.u (a INT)");
+        server.present = null;
+        defined("IMPORT TABLE FROM 'x'");
+        assertThat(known.of("d", 12)).isNull();
+        server.present = new Present(Set.of(T, new TableName("d", "x")), 14);
+        defined("CREATE TABLE e.y (a INT)");
+        assertThat(known.of("d", 14)).isNull();
+        assertThat(known.of("d", 15)).containsExactlyInAnyOrder(T, U, new TableName("d", "x"));
+    }
+
+    private void defined(String sql) {
+        known.defined(Statement.parse(sql, "", 0));
+    }
+
+    private static final class Server implements Definitions {
+        private Present present = new Present(Set.of(T), 10);
+
+        @Override
+        public Present present() {
+            return present;
+        }
+
+        @Override
+        public TableDefinition definition(TableName name, BinlogPosition at) {
+            return TableDefinition.NONE;
+        }
+
+        @Override
+        public List<String> expressions(TableName name) {
+            return List.of();
+        }
+
+        @Override
+        public boolean areNumberedAlike(TableName name, Statement.Numbering numbering) {
+            return false;
+        }
+
+        @Override
+        public OriginSession session(long id, long second, Set<CarriedSetting> asked) {
+            return new OriginSession(Map.of(), true);
+        }
+
+        @Override
+        public String engine(TableName name) {
+            return null;
+        }
+
+        @Override
+        public void forget() {
+            // Knows nothing else.
+        }
+
+        @Override
+        public void reread(Collection<TableName> redefined) {
+            // Knows nothing else.
+        }
+    }
+}
