@@ -23,8 +23,8 @@ import java.util.Map;
  * {@code i32 length | bytes}, at the end a length of 0 and {@code i64 rows}. Then come {@code i32 count} and that many
  * statements, {@code i32 length | text}, which make exact what text isn't. Of a table with stored generated columns,
  * which can't be written, the hashes of its rows follow: {@code i32 count} and that many times identity and hashes,
- * those of the row and of its stored columns, as modified UTF-8, until a count is 0. For a bag of rows, that is one hash of all with their number as its identity. It
- * holds a block, a row and the statements at a time.
+ * those of the row and of its stored columns, as modified UTF-8, until a count is 0. For a bag of rows, that is one
+ * hash of all with their number as its identity. It holds a block, a row and the statements at a time.
  */
 public final class RowWriter {
     private static final int BLOCK_BYTES = 256 << 10;
