@@ -172,11 +172,12 @@ final class RowRepair {
 
     /** Generated columns can't be written; the server is to compute them as the trusted one once did. */
     private void requireStored(Connection server, AuditedTable table, String identity, Row right) throws SQLException {
-        boolean same = table.hasKey()
-                ? new StoredColumns(server, table, access::connectAlone, new HashSet<>())
-                                .restore(Map.of(identity, table.hashes(right)))
-                        == null
-                : table.count(server, identity) == Long.parseLong(right.version());
+        boolean same;
+        try (StoredColumns stored = new StoredColumns(server, table, access::connectAlone, new HashSet<>())) {
+            same = table.hasKey()
+                    ? stored.restore(Map.of(identity, table.hashes(right))) == null
+                    : table.count(server, identity) == Long.parseLong(right.version());
+        }
         if (!same) {
             throw new QuorateException(
                     ErrorCode.AUDIT_REFUSED,

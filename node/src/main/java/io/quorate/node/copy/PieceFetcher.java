@@ -80,7 +80,7 @@ final class PieceFetcher implements AutoCloseable {
     private final AtomicLong bytes = new AtomicLong();
     private final List<OwnedThread> threads = new ArrayList<>();
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
-    private final Map<TableName, Set<Map<String, String>>> computedUnder = new ConcurrentHashMap<>();
+    private final Map<TableName, Set<Map<String, String>>> computedUnder;
     /** Servers that wait for a copy themselves, and stay before the place with which this copy begins. */
     private final Set<String> behind = ConcurrentHashMap.newKeySet();
 
@@ -91,6 +91,7 @@ final class PieceFetcher implements AutoCloseable {
     /**
      * @param since donors must have applied everything up to this seqno
      * @param ofWaiting tables that may come from a server which waits for a copy of others; null for none
+     * @param computedUnder settings under which rows of tables were computed, as far as they are known by now
      * @param before name of the node that is preferred
      */
     PieceFetcher(
@@ -101,6 +102,7 @@ final class PieceFetcher implements AutoCloseable {
             OrderScan scan,
             long since,
             @Nullable Collection<TableName> ofWaiting,
+            Map<TableName, Set<Map<String, String>>> computedUnder,
             String before,
             ByteBudget budget) {
         this.donor = before;
@@ -111,6 +113,7 @@ final class PieceFetcher implements AutoCloseable {
         this.scan = scan;
         this.since = since;
         this.ofWaiting = ofWaiting;
+        this.computedUnder = computedUnder;
         this.budget = budget;
     }
 

@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -76,6 +77,8 @@ final class StreamedCopy {
     private CopyLedger ledger;
     private List<Unit> units;
     private OrderScan scan;
+    /** By table, the settings under which servers have computed stored columns; looking for them takes its time. */
+    private final Map<TableName, Set<Map<String, String>>> computedUnder = new ConcurrentHashMap<>();
     /** How often the copy began anew because tables were changed, since this service started or completed one. */
     private int begunAnew;
 
@@ -384,8 +387,8 @@ final class StreamedCopy {
     private boolean fetch(Connection connection) throws SQLException, IOException, InterruptedException {
         long before = here(connection);
         long start = System.nanoTime();
-        try (PieceFetcher fetcher =
-                new PieceFetcher(ports, access, donors, ledger, scan, plan.since(), fromWaiting(), donor, budget)) {
+        try (PieceFetcher fetcher = new PieceFetcher(
+                ports, access, donors, ledger, scan, plan.since(), fromWaiting(), computedUnder, donor, budget)) {
             fetcher.start(
                     ledger.missing(connection, units), ports.properties().sst().streams());
             while (!fetcher.isDone()) {

@@ -35,7 +35,7 @@ import java.util.stream.Stream;
  * <p>An offset stands for every time zone, because a row has only one moment or few. Of the settings that can't matter
  * to the table's expressions none are tried.
  */
-public final class StoredColumns {
+public final class StoredColumns implements AutoCloseable {
     /** Some minutes. */
     private static final int TRIES_MAX = 20_000;
 
@@ -91,6 +91,8 @@ public final class StoredColumns {
     private final Set<Map<String, String>> found;
     /** The part of the settings under which the table was opened last; null when that isn't known. */
     private Map<String, String> bound;
+    /** Closes the table; null until it has to. */
+    private Connection other;
 
     /** @param found what has helped with other rows of the table; what helps with these is added */
     public StoredColumns(
@@ -112,6 +114,7 @@ public final class StoredColumns {
         if (odd.isEmpty()) {
             return null;
         }
+        bound = null;
         execute(KEEP);
         while (!odd.isEmpty()) {
             String sample = odd.get(0);
@@ -134,6 +137,7 @@ public final class StoredColumns {
         if (wanted.equals(table.sum(connection, AuditedTable.Stretch.ALL))) {
             return true;
         }
+        bound = null;
         execute(KEEP);
         int tries = 0;
         for (Map.Entry<String, List<String>> setting : candidates().entrySet()) {
@@ -274,12 +278,23 @@ public final class StoredColumns {
         if (binding.equals(bound)) {
             return;
         }
-        try (Connection other = others.open();
-                Statement statement = other.createStatement()) {
-            statement.execute("SET SESSION lock_wait_timeout = " + FLUSH_SECONDS + ", sql_log_bin = 0");
+        if (other == null) {
+            other = others.open();
+            try (Statement statement = other.createStatement()) {
+                statement.execute("SET SESSION lock_wait_timeout = " + FLUSH_SECONDS + ", sql_log_bin = 0");
+            }
+        }
+        try (Statement statement = other.createStatement()) {
             statement.execute("FLUSH TABLES " + name());
         }
         bound = binding;
+    }
+
+    @Override
+    public void close() throws SQLException {
+        if (other != null) {
+            other.close();
+        }
     }
 
     private void execute(String sql) throws SQLException {

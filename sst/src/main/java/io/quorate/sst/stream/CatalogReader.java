@@ -232,8 +232,6 @@ final class CatalogReader {
         String text = create;
         if (mode.contains("HIGH_NOT_PRECEDENCE") && kind.equals("EVENT")) {
             // There NOT is another token. It is what an event has anyway.
-            String quoted =
-                    mode.contains("ANSI_QUOTES") ? '"' + name.replace("\"", "\"\"") + '"' : Identifiers.quoted(name);
             int schedule = Math.max(
                     text.indexOf(Identifiers.quoted(name) + " ON SCHEDULE "),
                     text.indexOf('"' + name.replace("\"", "\"\"") + "\" ON SCHEDULE "));

@@ -134,22 +134,27 @@ public final class RowLoader {
     /** Has the server compute anew what it has computed otherwise than the donor's server once did. */
     private void restore(Connection connection, AuditedTable table, String name) throws SQLException, IOException {
         TableName key = new TableName(table.schema(), table.name());
-        StoredColumns stored = new StoredColumns(
-                connection, table, others, settings.computeIfAbsent(key, k -> ConcurrentHashMap.newKeySet()));
-        for (int count; (count = in.readInt()) != 0; ) {
-            if (count < 0 || count > RowWriter.HASHES) {
-                throw unusable(name + ": hashes of " + count + " rows come at once");
-            }
-            Map<String, String> wanted = new LinkedHashMap<>();
-            for (int i = 0; i < count; i++) {
-                wanted.put(in.readUTF(), in.readUTF());
-            }
-            String odd = odd(stored, table, wanted);
-            if (odd != null) {
-                throw new QuorateException(
-                        ErrorCode.COPY_NOT_BY_STREAM,
-                        "no settings are known under which a server computes the stored generated columns of " + name
-                                + " as the donor has them, row " + odd);
+        Set<Map<String, String>> known = settings.computeIfAbsent(key, k -> ConcurrentHashMap.newKeySet());
+        try (StoredColumns stored = new StoredColumns(connection, table, others, known)) {
+            for (int count; (count = in.readInt()) != 0; ) {
+                if (count < 0 || count > RowWriter.HASHES) {
+                    throw unusable(name + ": hashes of " + count + " rows come at once");
+                }
+                Map<String, String> wanted = new LinkedHashMap<>();
+                for (int i = 0; i < count; i++) {
+                    wanted.put(in.readUTF(), in.readUTF());
+                }
+                String odd;
+                // Under which settings the table is open must not change meanwhile.
+                synchronized (known) {
+                    odd = odd(stored, table, wanted);
+                }
+                if (odd != null) {
+                    throw new QuorateException(
+                            ErrorCode.COPY_NOT_BY_STREAM,
+                            "no settings are known under which a server computes the stored generated columns of "
+                                    + name + " as the donor has them, row " + odd);
+                }
             }
         }
     }
