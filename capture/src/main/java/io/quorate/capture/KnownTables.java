@@ -14,7 +14,9 @@ import java.util.Set;
  * certain, nothing is said.
  */
 final class KnownTables {
+    /** Names of tables that are gone are among them; more than half of it aren't asked for. */
     private static final int TABLES_MAX = 200_000;
+
     private static final long UNKNOWN = Long.MAX_VALUE;
 
     /**
@@ -29,6 +31,8 @@ final class KnownTables {
     private int size;
     /** Of own transactions after this number it is known what there was before them. */
     private long after = UNKNOWN;
+
+    private boolean tooMany;
 
     KnownTables(TablePlans plans) {
         this.plans = plans;
@@ -61,9 +65,10 @@ final class KnownTables {
             size = 0;
             after = UNKNOWN;
         }
-        if (after == UNKNOWN) {
+        if (after == UNKNOWN && !tooMany) {
             Present present = plans.present();
-            if (present != null) {
+            tooMany = present != null && present.names().size() > TABLES_MAX / 2;
+            if (present != null && !tooMany) {
                 present.names().forEach(this::add);
                 after = present.own();
             }
