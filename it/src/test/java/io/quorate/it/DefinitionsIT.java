@@ -778,7 +778,7 @@ class DefinitionsIT {
         assertThat(Cluster.within(Cluster.LIMIT, () -> !audit(2).contains("\"ended\":null")))
                 .as(audit(2))
                 .isTrue();
-        assertThat(audit(2)).contains("Tablespace has been discarded for table");
+        assertThat(audit(2)).contains(" discarded for table");
         copyTablespace(exported, cluster.mysql(1).dataDirectory().resolve("d"));
         schema.run(1, List.of("ALTER TABLE t IMPORT TABLESPACE"));
         assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(1).contains("IMPORT TABLESPACE, or drop it")))
