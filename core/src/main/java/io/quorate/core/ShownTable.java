@@ -14,18 +14,24 @@ public final class ShownTable {
     private static final Pattern NEXT_NUMBER = Pattern.compile(" AUTO_INCREMENT=\\d+");
     private static final Pattern CHARACTER_SET = Pattern.compile(" CHARACTER SET (\\w++)(?: COLLATE (\\w++))?+");
 
+    /** In an expression. */
+    private static final Pattern NEGATIVE = Pattern.compile("-\\((\\d++(?:\\.\\d++)?)\\)");
+
     private ShownTable() {}
 
     /**
      * The same text for the same table. Left out is the next AUTO_INCREMENT value, which each server counts for itself.
      * Of a column's character set and collation only the collation remains, which says both: servers show one of them
      * or both, depending on whether the statement that made the column named them, and that isn't always the same
-     * statement (a copy is made from what is shown, and so is what the binlog has of CREATE TABLE ... SELECT).
+     * statement (a copy is made from what is shown, and so is what the binlog has of CREATE TABLE ... SELECT). A
+     * negative number in a CHECK is shown as {@code -(1)}, or as {@code -1} by a server that has simplified it.
      *
      * @param defaultCollations by character set
      */
     public static String comparable(String shown, Map<String, String> defaultCollations) {
-        Matcher matcher = CHARACTER_SET.matcher(NEXT_NUMBER.matcher(shown).replaceAll(""));
+        String plain =
+                NEGATIVE.matcher(NEXT_NUMBER.matcher(shown).replaceAll("")).replaceAll("-$1");
+        Matcher matcher = CHARACTER_SET.matcher(plain);
         return matcher.replaceAll(set -> {
             String collation = set.group(2) == null ? defaultCollations.get(set.group(1)) : set.group(2);
             return Matcher.quoteReplacement(collation == null ? set.group() : " COLLATE " + collation);
