@@ -539,6 +539,7 @@ class ReplicationIT {
         cluster.awaitQuery(3, "SELECT COUNT(*) FROM bank.c WHERE id = 6", "1");
         cluster.mysql(3).execute("INSERT INTO bank.c VALUES (4)");
         cluster.awaitQuery(2, "SELECT COUNT(*) FROM bank.c WHERE id = 4", "1");
+        cluster.awaitQuery(1, "SELECT COUNT(*) FROM bank.c WHERE id = 4", "1");
         cluster.mysql(1).execute("DELETE FROM bank.c WHERE id IN (4, 6)");
         // What is in no binlog any more can't be ordered, and a copy would throw it away.
         cluster.kill(3, Part.SERVICE);
