@@ -12,13 +12,13 @@ public final class GtidSets {
     private GtidSets() {}
 
     /**
-     * The GTIDs that a server has given out: those of executed transactions, and of those that are being committed.
-     * Owned ones are read first: a transaction gives up its locks before it moves from one set to the other.
+     * The GTIDs that a server has given out, as {@link OwnedGtids#givenOut}. A transaction gives up its locks before it
+     * is an executed one.
      */
     public static GtidSet givenOut(Statement statement) throws SQLException {
         try (ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
             row.next();
-            return OwnedGtids.parse(row.getString(1)).gtids().addAll(GtidSet.parse(row.getString(2)));
+            return OwnedGtids.givenOut(row.getString(1), row.getString(2));
         }
     }
 }

@@ -7,6 +7,7 @@ import io.quorate.core.Keys;
 import io.quorate.core.KeysBuilder;
 import io.quorate.core.TableName;
 import io.quorate.core.binlog.TableMap;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -30,7 +31,7 @@ final class DefinitionConflicts {
         this.plans = plans;
         this.lowerCaseNames = lowerCaseNames;
         this.empty = new EmptyTables(lowerCaseNames);
-        this.known = new KnownTables(plans);
+        this.known = new KnownTables(plans::present);
     }
 
     /**
@@ -104,6 +105,12 @@ final class DefinitionConflicts {
         if (!statement.keepsColumns() || !readable) {
             former.defined(scope, statement, tables, plans::lastSeen);
         }
+        if (dropped != null) {
+            // As DROP TABLE of all tables of the database; what else is in it goes, too.
+            scope = Scope.ROWS;
+            tables = lower(dropped);
+            statement.objects().addKeys(lowerCaseNames, keys);
+        }
         if (creates(scope, statement.leavesEmpty()) && !tables.isEmpty()) {
             widened.made(tables.get(0));
         }
@@ -119,13 +126,7 @@ final class DefinitionConflicts {
         }
         addDefined(scope, statement.leavesEmpty(), tables, keys);
         switch (scope) {
-            case EVERYTHING -> {
-                if (dropped == null) {
-                    keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
-                } else {
-                    addDropped(statement, dropped, keys);
-                }
-            }
+            case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
             case OBJECTS -> statement.objects().addKeys(lowerCaseNames, keys);
             case UPKEEP -> {
                 // It may run at any place.
@@ -152,14 +153,6 @@ final class DefinitionConflicts {
         }
     }
 
-    /** As DROP TABLE of all tables of a database, and what else is in it goes, too. */
-    private void addDropped(Statement statement, Set<TableName> tables, KeysBuilder keys) {
-        statement.objects().addKeys(lowerCaseNames, keys);
-        keys.add(Keys.DEFINED_TABLES, KeyType.REFERENCE);
-        keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
-        addTables(Scope.ROWS, lower(List.copyOf(tables)), keys);
-    }
-
     private static boolean creates(Scope scope, boolean leavesEmpty) {
         return leavesEmpty && (scope == Scope.TABLES || scope == Scope.COPIED_DEFINITION);
     }
@@ -177,7 +170,7 @@ final class DefinitionConflicts {
         }
     }
 
-    private List<TableName> lower(List<TableName> names) {
+    private List<TableName> lower(Collection<TableName> names) {
         return names.stream()
                 .map(name -> lowerCaseNames ? name.inLowerCase() : name)
                 .toList();

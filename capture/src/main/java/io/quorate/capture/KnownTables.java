@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * The names of the tables that each database has, or had: what a DROP DATABASE drops is in no log. They are asked for
@@ -26,7 +27,7 @@ final class KnownTables {
      */
     record Present(Set<TableName> names, long own) {}
 
-    private final TablePlans plans;
+    private final Supplier<Present> server;
     private final Map<String, Set<TableName>> bySchema = new HashMap<>();
     private int size;
     /** Of own transactions after this number it is known what there was before them. */
@@ -34,8 +35,9 @@ final class KnownTables {
 
     private boolean tooMany;
 
-    KnownTables(TablePlans plans) {
-        this.plans = plans;
+    /** @param server says what it has now; null when it doesn't at once */
+    KnownTables(Supplier<Present> server) {
+        this.server = server;
     }
 
     /**
@@ -66,7 +68,7 @@ final class KnownTables {
             after = UNKNOWN;
         }
         if (after == UNKNOWN && !tooMany) {
-            Present present = plans.present();
+            Present present = server.get();
             tooMany = present != null && present.names().size() > TABLES_MAX / 2;
             if (present != null && !tooMany) {
                 present.names().forEach(this::add);

@@ -7,7 +7,6 @@ import io.quorate.capture.TableDefinition.Index;
 import io.quorate.capture.TableDefinition.Part;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.CarriedSetting;
-import io.quorate.core.GtidSet;
 import io.quorate.core.Identifiers;
 import io.quorate.core.OwnedGtids;
 import io.quorate.core.TableName;
@@ -248,18 +247,14 @@ final class SchemaCatalog implements Definitions {
                     names.add(new TableName(r.getString(1), r.getString(2)));
                 }
             }
-            // Those that are being committed may have dropped some by now. In this sequence: they go from the first to
-            // the second.
+            // Those that are being committed may have dropped some by now.
             try (ResultSet r =
                     s.executeQuery(LIMITED + "@@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed, @@GLOBAL.server_uuid")) {
                 r.next();
                 UUID server = UUID.fromString(r.getString(3));
                 return new KnownTables.Present(
                         names,
-                        OwnedGtids.parse(r.getString(1))
-                                .gtids()
-                                .addAll(GtidSet.parse(r.getString(2)))
-                                .last(server));
+                        OwnedGtids.givenOut(r.getString(1), r.getString(2)).last(server));
             }
         }
     }

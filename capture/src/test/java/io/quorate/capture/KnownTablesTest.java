@@ -4,12 +4,7 @@ package io.quorate.capture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.capture.KnownTables.Present;
-import io.quorate.core.BinlogPosition;
-import io.quorate.core.CarriedSetting;
 import io.quorate.core.TableName;
-import java.util.Collection;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -17,9 +12,8 @@ class KnownTablesTest {
     private static final TableName T = new TableName("d", "t");
     private static final TableName U = new TableName("d", "u");
 
-    private final Server server = new Server();
-    private final KnownTables known =
-            new KnownTables(new TablePlans(server, new ComparisonForms(Map.of(), new ServerWeights(), null), false));
+    private Present present = new Present(Set.of(T), 10);
+    private final KnownTables known = new KnownTables(() -> present);
 
     @Test
     void nothingIsSaidOfWhatWasDroppedBeforeItWasAsked() {
@@ -48,10 +42,10 @@ class KnownTablesTest {
     @Test
     void theServerIsAskedAgainAfterWhatMayHaveMadeAny() {
         defined("CREATE TABLE d.u (a INT)");
-        server.present = null;
+        present = null;
         defined("IMPORT TABLE FROM 'x'");
         assertThat(known.of("d", 12)).isNull();
-        server.present = new Present(Set.of(T, new TableName("d", "x")), 14);
+        present = new Present(Set.of(T, new TableName("d", "x")), 14);
         defined("CREATE TABLE e.y (a INT)");
         assertThat(known.of("d", 14)).isNull();
         assertThat(known.of("d", 15)).containsExactlyInAnyOrder(T, U, new TableName("d", "x"));
@@ -59,49 +53,5 @@ class KnownTablesTest {
 
     private void defined(String sql) {
         known.defined(Statement.parse(sql, "", 0));
-    }
-
-    private static final class Server implements Definitions {
-        private Present present = new Present(Set.of(T), 10);
-
-        @Override
-        public Present present() {
-            return present;
-        }
-
-        @Override
-        public TableDefinition definition(TableName name, BinlogPosition at) {
-            return TableDefinition.NONE;
-        }
-
-        @Override
-        public List<String> expressions(TableName name) {
-            return List.of();
-        }
-
-        @Override
-        public boolean areNumberedAlike(TableName name, Statement.Numbering numbering) {
-            return false;
-        }
-
-        @Override
-        public OriginSession session(long id, long second, Set<CarriedSetting> asked) {
-            return new OriginSession(Map.of(), true);
-        }
-
-        @Override
-        public String engine(TableName name) {
-            return null;
-        }
-
-        @Override
-        public void forget() {
-            // Knows nothing else.
-        }
-
-        @Override
-        public void reread(Collection<TableName> redefined) {
-            // Knows nothing else.
-        }
     }
 }

@@ -56,4 +56,14 @@ public record OwnedGtids(GtidSet gtids, Map<Gtid, Long> sessions) {
         }
         return new OwnedGtids(gtids, Collections.unmodifiableMap(sessions));
     }
+
+    /**
+     * All that a server has given out: those of executed transactions, and of those that are being committed.
+     *
+     * @param owned {@code @@GLOBAL.gtid_owned}, to be read first: transactions go from there to the other one
+     * @param executed {@code @@GLOBAL.gtid_executed}
+     */
+    public static GtidSet givenOut(String owned, String executed) {
+        return parse(owned).gtids().addAll(GtidSet.parse(executed));
+    }
 }

@@ -131,7 +131,7 @@ final class Capturing implements AutoCloseable {
         if (gate != null) {
             return register.and(gate, answered);
         }
-        return traces == Traces.OFF ? register : register.and(new Captured(traces), answered);
+        return traces == Traces.OFF ? register : register.and(new Captured(traces), c -> false);
     }
 
     /** Tells traces what is captured where no client waits. */

@@ -139,15 +139,11 @@ public final class StoredColumns implements AutoCloseable {
         }
         bound = null;
         execute(KEEP);
-        int tries = 0;
-        for (Map.Entry<String, List<String>> setting : candidates().entrySet()) {
-            for (String value : setting.getValue()) {
-                if (tries++ < BAG_TRIES_MAX) {
-                    recompute(Map.of(setting.getKey(), value), "TRUE");
-                    if (wanted.equals(table.sum(connection, AuditedTable.Stretch.ALL))) {
-                        return true;
-                    }
-                }
+        for (Map<String, String> settings :
+                changes(candidates(), 1).limit(BAG_TRIES_MAX).toList()) {
+            recompute(settings, "TRUE");
+            if (wanted.equals(table.sum(connection, AuditedTable.Stretch.ALL))) {
+                return true;
             }
         }
         return false;
