@@ -218,6 +218,18 @@ public final class DefinedTables {
                 && !text.statement.objects().isSchema();
     }
 
+    /** A database, and whether it is dropped, with all that it has. */
+    public record Schema(String name, boolean dropped) {}
+
+    /** The database that a definition makes, changes or drops; null when it isn't one of a database. */
+    public Schema schema(WriteSet definition) {
+        Text text = read(definition);
+        NamedObjects named = text == null ? null : text.statement.objects();
+        return named == null || !named.isSchema() || named.names() == null
+                ? null
+                : new Schema(lower(named.names().get(0)).schema(), text.statement.dropsSchema());
+    }
+
     /**
      * Whether it changes columns, indexes or constraints of a table whose rows stay where and as they are: an ALTER
      * TABLE that moves, empties or converts nothing, or a statement of one index. Doubt means that it isn't.

@@ -166,6 +166,18 @@ class DefinedTablesTest {
         assertThat(defined.isOfObjects(definition(sql))).isFalse();
     }
 
+    @Test
+    void theDatabaseOfADefinitionIsKnown() {
+        assertThat(defined.schema(definition("CREATE SCHEMA IF NOT EXISTS d")))
+                .isEqualTo(new DefinedTables.Schema("d", false));
+        assertThat(defined.schema(definition("ALTER DATABASE COLLATE latin1_bin")))
+                .isEqualTo(new DefinedTables.Schema("db", false));
+        assertThat(defined.schema(definition("DROP DATABASE `d`"))).isEqualTo(new DefinedTables.Schema("d", true));
+        assertThat(defined.schema(definition("ALTER DATABASE d READ ONLY = 1"))).isNull();
+        assertThat(defined.schema(definition("CREATE VIEW d.v AS SELECT 1"))).isNull();
+        assertThat(defined.schema(definition("CREATE TABLE d.t (a INT)"))).isNull();
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -4,6 +4,7 @@ package io.quorate.node.copy;
 import io.quorate.capture.DefinedTables;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.copy.StreamedCopy.NotByStream;
@@ -99,11 +100,15 @@ final class CopiedTables {
     /** @param at the seqno at which the copied tables are */
     private WriteSetLog record(CopyPlan copy, DefinedTables defined, long at) {
         return LogWithoutTables.ofTables(
-                ports.cache(),
-                copy.tables(),
-                defined::of,
-                // A trigger that isn't known any more was one of a copied table, and isn't among the donor's.
-                definition -> defined.isOfObjects(definition) && (copy.objects() || defined.of(definition) == null),
-                at);
+                ports.cache(), copy.tables(), defined::of, definition -> isCopied(definition, copy, defined), at);
+    }
+
+    private static boolean isCopied(WriteSet definition, CopyPlan copy, DefinedTables defined) {
+        DefinedTables.Schema schema = defined.schema(definition);
+        if (schema != null) {
+            return copy.schemas().contains(schema.name());
+        }
+        // A trigger that isn't known any more was one of a copied table, and isn't among the donor's.
+        return defined.isOfObjects(definition) && (copy.objects() || defined.of(definition) == null);
     }
 }

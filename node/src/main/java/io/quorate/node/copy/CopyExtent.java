@@ -88,18 +88,26 @@ interface CopyExtent {
      * CopiedTables}).
      *
      * @param tables closed as {@link DifferingTables} says
+     * @param schemas databases that are part of it as such
      * @param objects whether accounts, views and stored programs are part of it
      */
-    record Some(Set<TableName> tables, boolean objects, DefinedTables defined) implements CopyExtent {
+    record Some(Set<TableName> tables, Set<String> schemas, boolean objects, DefinedTables defined)
+            implements CopyExtent {
         @Override
         public void remove(Connection connection, CatalogRestore restore) throws SQLException {
             CatalogRestore.drop(connection, tables);
+            restore.setSchemas(connection, schemas);
         }
 
         @Override
         public boolean concerns(WriteSet definition) {
             if (objects && defined.isOfObjects(definition)) {
                 return false;
+            }
+            DefinedTables.Schema schema = defined.schema(definition);
+            if (schema != null) {
+                return schemas.contains(schema.name())
+                        || tables.stream().anyMatch(table -> table.schema().equals(schema.name()));
             }
             Set<TableName> named = defined.of(definition);
             return named == null || !Collections.disjoint(named, tables);

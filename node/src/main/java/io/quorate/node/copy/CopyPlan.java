@@ -10,7 +10,10 @@ import io.quorate.transport.DurableFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
@@ -27,6 +30,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param rest the catalog at {@code upTo}, from which everything besides tables is taken; before that, as it was at
  *     {@code since}, or null if none of it is taken
  * @param tables the tables that are copied, those that the donor doesn't have included; null for everything
+ * @param schemas databases that get the donor's characters, or go if the donor doesn't have them, besides these tables
  * @param objects whether accounts, views and stored programs are copied, besides these tables
  */
 record CopyPlan(
@@ -38,11 +42,17 @@ record CopyPlan(
         long upTo,
         @Nullable Catalog rest,
         @Nullable Set<TableName> tables,
+        Set<String> schemas,
         boolean objects) {
     private static final String FILE = "copy-plan.json";
 
+    CopyPlan {
+        // A service before this one has written none.
+        schemas = schemas == null ? Set.of() : schemas;
+    }
+
     CopyPlan upTo(long seqno, Catalog then) {
-        return new CopyPlan(copy, since, log, catalog, bytes, seqno, then, tables, objects);
+        return new CopyPlan(copy, since, log, catalog, bytes, seqno, then, tables, schemas, objects);
     }
 
     /** What is copied, for people. */
@@ -50,10 +60,17 @@ record CopyPlan(
         if (tables == null) {
             return "everything";
         }
-        String some = tables.isEmpty() ? "" : TableName.some(tables);
-        return some
-                + (some.isEmpty() || !objects ? "" : ", and ")
-                + (objects ? "views, stored programs and accounts" : "");
+        List<String> parts = new ArrayList<>();
+        if (!tables.isEmpty()) {
+            parts.add(TableName.some(tables));
+        }
+        if (!schemas.isEmpty()) {
+            parts.add("database " + String.join(" and ", new TreeSet<>(schemas)));
+        }
+        if (objects) {
+            parts.add("views, stored programs and accounts");
+        }
+        return String.join(", and ", parts);
     }
 
     /** Reads the plan in {@code directory}; null when there is none. */

@@ -2,6 +2,7 @@
 package io.quorate.node.copy;
 
 import io.quorate.capture.DefinedTables;
+import io.quorate.capture.DefinedTables.Schema;
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
 import io.quorate.core.OrderedFirst;
@@ -37,11 +38,18 @@ import org.jspecify.annotations.Nullable;
  *       gone since; but as the copied tables' rows are cut out of what is applied, nothing cascades any more.
  * </ul>
  *
- * <p>Accounts, views and stored programs are copied all or none: they are small. Triggers come with their tables.
+ * <p>Accounts, views and stored programs are copied all or none: they are small. Triggers come with their tables. If a
+ * database differs as such, these are copied too, because its characters are theirs, and so are those of its tables that
+ * were defined after the server's position; all of them, if this server has dropped it.
  */
 final class DifferingTables {
 
     private final Set<TableName> found = new HashSet<>();
+    private final Set<String> schemas = new HashSet<>();
+    /** Databases that this server has dropped, and those that it is still to drop. */
+    private final Set<String> gone = new HashSet<>();
+
+    private final Set<String> goes = new HashSet<>();
     /** The tables of each definition that this server hasn't run yet. */
     private final List<Set<TableName>> definitions = new ArrayList<>();
 
@@ -51,6 +59,7 @@ final class DifferingTables {
     private final WriteSetLog log;
     private final UUID server;
     private final Predicate<WriteSet> ofObjects;
+    private final Function<WriteSet, @Nullable Schema> schema;
     private boolean forOthers;
     private boolean objects;
     private final List<Long> failed = new ArrayList<>();
@@ -59,15 +68,18 @@ final class DifferingTables {
      * @param defined the tables that a definition names, as {@link io.quorate.capture.DefinedTables#of} says
      * @param ofObjects whether a definition is one of accounts, views and stored programs, as {@link
      *     io.quorate.capture.DefinedTables#isOfObjects} says
+     * @param schema the database that a definition is of, as {@link io.quorate.capture.DefinedTables#schema} says
      * @param log the node's record
      */
     DifferingTables(
             Function<WriteSet, @Nullable Set<TableName>> defined,
             Predicate<WriteSet> ofObjects,
+            Function<WriteSet, @Nullable Schema> schema,
             WriteSetLog log,
             UUID server) {
         this.defined = defined;
         this.ofObjects = ofObjects;
+        this.schema = schema;
         this.log = log;
         this.server = server;
         this.cascades = new CascadeReach(this::named, log, server);
@@ -75,15 +87,16 @@ final class DifferingTables {
 
     /** @param defined says what a definition concerns */
     static DifferingTables of(DefinedTables defined, WriteSetLog log, UUID server) {
-        return new DifferingTables(defined::of, defined::isOfObjects, log, server);
+        return new DifferingTables(defined::of, defined::isOfObjects, defined::schema, log, server);
     }
 
     /**
      * What has to be copied.
      *
-     * @param objects whether accounts, views and stored programs have to be, too
+     * @param schemas databases that have to be, as such
+     * @param objects whether accounts, views and stored programs have to be, too; always, if databases have
      */
-    record Found(Set<TableName> tables, boolean objects) {
+    record Found(Set<TableName> tables, Set<String> schemas, boolean objects) {
         /** The tables, if nothing else has to be copied. */
         Set<TableName> alone() throws NotByTables {
             if (objects) {
@@ -132,14 +145,38 @@ final class DifferingTables {
         }
         scan(where, position, upTo);
         definitions.addAll(cascades.find(position, upTo, donors));
+        addTablesOfSchemas(donors);
         close(donors.ties());
+        requireNoneGoes();
         cascades.requireKnown(found);
         // Accounts have no other tables than these. Any other of a server's own isn't to be the same everywhere.
         objects |= found.removeIf(table -> !TableName.isSchemaOfUsers(table.schema()));
         if (found.isEmpty() && !objects) {
             throw new NotByTables("it isn't in tables");
         }
-        return new Found(Set.copyOf(found), objects);
+        return new Found(Set.copyOf(found), Set.copyOf(schemas), objects);
+    }
+
+    private void addTablesOfSchemas(Catalog donors) {
+        objects |= !schemas.isEmpty();
+        definitions.stream()
+                .flatMap(Set::stream)
+                .filter(table -> schemas.contains(table.schema()))
+                .forEach(found::add);
+        donors.tables().stream()
+                .map(Catalog.Table::fullName)
+                .filter(table -> gone.contains(table.schema()))
+                .forEach(found::add);
+    }
+
+    /** Its tables would be dropped again with their database. */
+    private void requireNoneGoes() throws NotByTables {
+        for (String dropped : goes) {
+            if (schemas.contains(dropped)
+                    || found.stream().anyMatch(table -> table.schema().equals(dropped))) {
+                throw new NotByTables("database " + dropped + " is to be dropped");
+            }
+        }
     }
 
     /**
@@ -183,6 +220,13 @@ final class DifferingTables {
             add(c);
         }
         if (w.isDefinition() && c.passed()) {
+            Schema ofSchema = schema.apply(w);
+            if (ofSchema != null) {
+                if (ofSchema.dropped()) {
+                    goes.add(ofSchema.name());
+                }
+                return;
+            }
             Set<TableName> named = named(c);
             if (named == null) {
                 objects = true;
@@ -209,6 +253,14 @@ final class DifferingTables {
         WriteSet w = c.writeSet();
         if (!w.isDefinition()) {
             found.addAll(TableMap.tables(w.payload()));
+            return;
+        }
+        Schema ofSchema = schema.apply(w);
+        if (ofSchema != null) {
+            schemas.add(ofSchema.name());
+            if (ofSchema.dropped() && !c.passed()) {
+                gone.add(ofSchema.name());
+            }
             return;
         }
         Set<TableName> named = defined.apply(w);

@@ -253,7 +253,7 @@ final class StreamedCopy {
         DefinedTables defined = DefinedTables.at(connection);
         extent = plan.tables() == null
                 ? new CopyExtent.Everything(ports.properties().mysql().user(), defined)
-                : new CopyExtent.Some(plan.tables(), plan.objects(), defined);
+                : new CopyExtent.Some(plan.tables(), plan.schemas(), plan.objects(), defined);
         scan = new OrderScan(ports.cache(), plan.since(), extent::concerns);
         return ledger.stage(connection);
     }
@@ -266,6 +266,7 @@ final class StreamedCopy {
         CopyQuestion.Contents contents = catalog(from);
         Found some = where.mayBeAnywhere() ? null : differing(connection, where, contents, atLeast);
         Set<TableName> tables = some == null ? null : some.tables();
+        Set<String> schemas = some == null ? Set.of() : some.schemas();
         boolean objects = some != null && some.objects();
         if (tables == null || objects) {
             new CatalogRestore(contents.catalog())
@@ -275,11 +276,12 @@ final class StreamedCopy {
                 UUID.randomUUID().toString(),
                 contents.moment().applied(),
                 contents.log(),
-                tables == null ? contents.catalog() : contents.catalog().only(tables),
+                tables == null ? contents.catalog() : contents.catalog().only(tables, schemas),
                 tables == null ? contents.bytes() : ServerAccess.tableBytes(connection, tables),
                 0,
                 objects ? contents.catalog() : null,
                 tables,
+                schemas,
                 objects);
         plan.write(directory(), donors.json());
     }
@@ -300,7 +302,7 @@ final class StreamedCopy {
         }
         requireGiven(differing.tables());
         for (TableName table : differing.tables()) {
-            if (!ServerAccess.hasSchema(connection, table.schema())) {
+            if (!differing.schemas().contains(table.schema()) && !ServerAccess.hasSchema(connection, table.schema())) {
                 throw new NotByTables("this server has no schema " + table.schema());
             }
         }
@@ -557,7 +559,7 @@ final class StreamedCopy {
         execute(connection, "SET SESSION sql_log_bin = 0");
         try {
             new CatalogRestore(plan.rest())
-                    .replaceRest(connection, ports.properties().mysql().user())
+                    .replaceRest(connection, ports.properties().mysql().user(), plan.schemas())
                     .forEach(line -> log.warn("not copied: {}", line));
             // A statement that changes definitions forces all that was committed before it.
             execute(connection, "ALTER TABLE quorate.copy COMMENT = 'with objects'");

@@ -81,6 +81,7 @@ final class TrustedTables {
                         choice.seqno(),
                         null,
                         tables,
+                        Set.of(),
                         false);
             }
             // Other nodes have had definitions ordered meanwhile.

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.capture.DefinedTables;
+import io.quorate.capture.DefinedTables.Schema;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
@@ -57,6 +58,8 @@ class DifferingTablesTest {
 
     private final Map<Gtid, Set<TableName>> definitions = new HashMap<>();
     private final Set<Gtid> objects = new HashSet<>();
+    private final Map<Gtid, Schema> schemas = new HashMap<>();
+
     /** Definitions under which they don't stay. */
     private final Set<Gtid> rowsGo = new HashSet<>();
 
@@ -96,6 +99,11 @@ class DifferingTablesTest {
     private long ofObject(UUID source, long number, boolean passed) throws Exception {
         objects.add(new Gtid(source, number));
         return definition(source, number, passed, Set.of());
+    }
+
+    private long ofDatabase(UUID source, long number, boolean passed, Schema schema) throws Exception {
+        schemas.put(new Gtid(source, number), schema);
+        return definition(source, number, passed, schema.dropped() ? null : Set.of());
     }
 
     private long ofTrigger(UUID source, long number) throws Exception {
@@ -169,7 +177,12 @@ class DifferingTablesTest {
                 List.of(),
                 List.of(),
                 List.of());
-        return new DifferingTables(w -> definitions.get(w.gtid()), w -> objects.contains(w.gtid()), log, HERE)
+        return new DifferingTables(
+                        w -> definitions.get(w.gtid()),
+                        w -> objects.contains(w.gtid()),
+                        w -> schemas.get(w.gtid()),
+                        log,
+                        HERE)
                 .find(where, position, log.last(), catalog);
     }
 
@@ -289,22 +302,51 @@ class DifferingTablesTest {
     void accountsViewsAndProgramsAreCopiedWithoutTables() throws Exception {
         long refused = ofObject(THERE, 1, true);
         rows(THERE, 2, true, A);
-        assertThat(both(Difference.at(refused), 0)).isEqualTo(new DifferingTables.Found(Set.of(), true));
+        assertThat(both(Difference.at(refused), 0)).isEqualTo(found(Set.of(), true));
         assertThatThrownBy(() -> find(Difference.at(refused), 0)).isInstanceOf(NotByTables.class);
         rows(THERE, 3, true, B);
         ofObject(HERE, 1, false);
         assertThat(both(Difference.at(3), 2))
                 .as("one of this server's that has failed can't be taken back")
-                .isEqualTo(new DifferingTables.Found(Set.of(B), true));
+                .isEqualTo(found(Set.of(B), true));
     }
 
     @Test
     void aTriggerToComeIsCopiedAndAViewToComeIsMade() throws Exception {
         long refused = rows(THERE, 1, true, A);
         ofObject(THERE, 2, true);
-        assertThat(both(Difference.at(refused), 0)).isEqualTo(new DifferingTables.Found(Set.of(A), false));
+        assertThat(both(Difference.at(refused), 0)).isEqualTo(found(Set.of(A), false));
         ofTrigger(THERE, 3);
-        assertThat(both(Difference.at(refused), 0)).isEqualTo(new DifferingTables.Found(Set.of(A), true));
+        assertThat(both(Difference.at(refused), 0)).isEqualTo(found(Set.of(A), true));
+    }
+
+    private static DifferingTables.Found found(Set<TableName> tables, boolean objects) {
+        return new DifferingTables.Found(tables, Set.of(), objects);
+    }
+
+    @Test
+    void aDatabaseIsCopiedWithWhatHasItsCharacters() throws Exception {
+        String name = A.schema();
+        long refused = ofDatabase(THERE, 1, true, new Schema(name, false));
+        definition(THERE, 2, true, Set.of(A));
+        assertThat(both(Difference.at(refused), 0, table(A), table(B)))
+                .isEqualTo(new DifferingTables.Found(Set.of(A), Set.of(name), true));
+        assertThatThrownBy(() -> find(Difference.at(refused), 0)).isInstanceOf(NotByTables.class);
+        ofDatabase(THERE, 3, true, new Schema("other", true));
+        assertThat(both(Difference.at(refused), 0).schemas()).containsExactly(name);
+        ofDatabase(THERE, 4, true, new Schema(name, true));
+        assertThatThrownBy(() -> both(Difference.at(refused), 0))
+                .as("its tables would be dropped after they were copied")
+                .isInstanceOf(NotByTables.class);
+        assertThatThrownBy(() -> both(Difference.in(Set.of(A)), 0)).isInstanceOf(NotByTables.class);
+    }
+
+    @Test
+    void aDatabaseThatThisServerHasDroppedIsCopiedWithAllItsTables() throws Exception {
+        rows(THERE, 1, true, C);
+        ofDatabase(HERE, 1, false, new Schema(A.schema(), true));
+        assertThat(both(Difference.at(1), 0, table(A), table(B), table(C)))
+                .isEqualTo(new DifferingTables.Found(Set.of(A, B, C), Set.of(A.schema()), true));
     }
 
     /** As an online change of a schema makes and drops them; nobody could help a server beside it otherwise. */

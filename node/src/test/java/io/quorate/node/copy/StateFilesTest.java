@@ -148,7 +148,16 @@ class StateFilesTest {
     @Test
     void thePlanOfAStreamIsReadAsItWasWrittenAndNobodyElseMayReadIt() throws Exception {
         CopyPlan plan = new CopyPlan(
-                "c1", 9, new LogPosition(2, 30), CATALOG, 1L << 40, 0, null, Set.of(new TableName("s", "t")), true);
+                "c1",
+                9,
+                new LogPosition(2, 30),
+                CATALOG,
+                1L << 40,
+                0,
+                null,
+                Set.of(new TableName("s", "t")),
+                Set.of("u"),
+                true);
         plan.write(directory, json);
         assertThat(CopyPlan.read(directory, json)).isEqualTo(plan);
         CopyPlan later = plan.upTo(99, CATALOG);

@@ -39,7 +39,7 @@ public final class StoredColumns implements AutoCloseable {
     /** Some minutes. */
     private static final int TRIES_MAX = 20_000;
 
-    private static final int BAG_TRIES_MAX = 200;
+    private static final int BAG_TRIES_MAX = 400;
     private static final int BATCH = 200;
     private static final int FLUSH_SECONDS = 10;
     private static final int ALL_RIGHT = Integer.MAX_VALUE;
@@ -139,8 +139,12 @@ public final class StoredColumns implements AutoCloseable {
         }
         bound = null;
         execute(KEEP);
-        for (Map<String, String> settings :
-                changes(candidates(), 1).limit(BAG_TRIES_MAX).toList()) {
+        Map<String, List<String>> candidates = candidates();
+        Iterator<Map<String, String>> all = Stream.concat(changes(candidates, 1), changes(candidates, 2))
+                .limit(BAG_TRIES_MAX)
+                .iterator();
+        while (all.hasNext()) {
+            Map<String, String> settings = all.next();
             recompute(settings, "TRUE");
             if (wanted.equals(table.sum(connection, AuditedTable.Stretch.ALL))) {
                 return true;

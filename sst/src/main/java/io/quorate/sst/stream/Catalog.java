@@ -151,13 +151,19 @@ public record Catalog(
         CatalogRule.require(this);
     }
 
-    /** These tables and their schemas, and all triggers; nothing else. */
+    /** These tables with their schemas, and all triggers; nothing else. */
     public Catalog only(Set<TableName> names) {
+        return only(names, Set.of());
+    }
+
+    /** The same, and these schemas. */
+    public Catalog only(Set<TableName> names, Set<String> alone) {
         List<Table> kept = tables.stream()
                 .filter(table -> names.contains(table.fullName()))
                 .toList();
         List<Schema> around = schemas.stream()
-                .filter(schema -> kept.stream().anyMatch(table -> table.schema().equals(schema.name())))
+                .filter(schema -> alone.contains(schema.name())
+                        || kept.stream().anyMatch(table -> table.schema().equals(schema.name())))
                 .toList();
         return new Catalog(omitted, List.of(), around, kept, List.of(), List.of(), triggers, List.of(), List.of());
     }

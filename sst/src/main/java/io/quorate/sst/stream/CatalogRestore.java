@@ -71,6 +71,28 @@ public final class CatalogRestore {
         }
     }
 
+    /** Makes schemas if they aren't here, and gives them the donor's character sets and encryption. */
+    public void setSchemas(Connection joiner, Set<String> names) throws SQLException {
+        try (Session session = Session.ofJoiner(joiner)) {
+            new SchemaCollations(session).restore();
+            for (Schema schema : catalog.schemas()) {
+                if (names.contains(schema.name())) {
+                    make(session, schema);
+                    session.make(
+                            "the characters of schema " + schema.name(),
+                            "ALTER" + schema.create().substring("CREATE".length()));
+                }
+            }
+        }
+    }
+
+    private static void make(Session session, Schema schema) throws SQLException {
+        session.make("schema " + schema.name(), ifMissing(schema.create(), "CREATE DATABASE "));
+        if (schema.readOnly()) {
+            session.setReadOnly(schema.name(), false);
+        }
+    }
+
     /**
      * Makes those triggers of some tables that aren't here, and makes schemas read-only if the donor's are. Those of
      * other tables may be defined only later here.
@@ -96,16 +118,27 @@ public final class CatalogRestore {
             new SchemaCollations(session).restore();
             new SharedObjects(session).makeMissing(catalog.shared());
             for (Schema schema : catalog.schemas()) {
-                session.make("schema " + schema.name(), ifMissing(schema.create(), "CREATE DATABASE "));
-                if (schema.readOnly()) {
-                    session.setReadOnly(schema.name(), false);
-                }
+                make(session, schema);
             }
             for (Table table : catalog.tables()) {
                 session.execute("USE " + Identifiers.quoted(table.schema()));
                 session.make("table " + named(table), ifMissing(table.create(), "CREATE TABLE "));
             }
         }
+    }
+
+    /** What is in its tables may be nowhere else. */
+    private static void dropEmpty(Session session, String schema) throws SQLException {
+        List<List<String>> tables = session.rows(
+                "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE = 'BASE TABLE'",
+                schema);
+        if (!tables.isEmpty()) {
+            throw new QuorateException(
+                    ErrorCode.COPY_REFUSED,
+                    "schema " + schema + ", which the donor doesn't have, has table "
+                            + tables.get(0).get(0));
+        }
+        session.make("no schema " + schema, "DROP DATABASE IF EXISTS " + Identifiers.quoted(schema));
     }
 
     private static String ifMissing(String create, String verb) {
@@ -263,10 +296,18 @@ public final class CatalogRestore {
     /**
      * As {@link #createRest} and {@link #accounts}, on a server that has such objects already: what the donor doesn't
      * have goes.
+     *
+     * @param schemas those that go, too, if the donor doesn't have them
      */
-    public List<String> replaceRest(Connection joiner, String keepUser) throws SQLException {
+    public List<String> replaceRest(Connection joiner, String keepUser, Set<String> schemas) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
             new ProgramMaker(session, catalog).dropOthers();
+            for (String schema : schemas) {
+                if (!catalog.omitted().hasSchema(schema)
+                        && catalog.schemas().stream().noneMatch(s -> s.name().equals(schema))) {
+                    dropEmpty(session, schema);
+                }
+            }
         }
         List<String> left = new ArrayList<>(createRest(joiner));
         left.addAll(accounts(joiner, keepUser));

@@ -241,11 +241,22 @@ class CatalogIT {
                 "DROP TRIGGER shop.z_runs_first",
                 "DROP VIEW shop.z_last",
                 "CREATE OR REPLACE VIEW shop.a_first AS SELECT 2 AS other",
+                "CREATE DATABASE another",
+                "CREATE TABLE another.t (id INT PRIMARY KEY)",
+                "ALTER DATABASE shop CHARACTER SET ascii",
                 "CREATE USER another@localhost",
                 "CREATE SERVER another FOREIGN DATA WRAPPER mysql OPTIONS (PORT 2)",
                 "DROP USER login@'%'");
         try (Connection connection = connect(joiner)) {
-            new CatalogRestore(catalog).replaceRest(connection, USER);
+            CatalogRestore restore = new CatalogRestore(catalog);
+            restore.setSchemas(connection, Set.of("another", "shop"));
+            assertThat(joiner.queryOne("SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA"
+                            + " WHERE SCHEMA_NAME = 'shop'"))
+                    .isEqualTo("utf8mb4_bin");
+            assertThatThrownBy(() -> restore.replaceRest(connection, USER, Set.of("another")))
+                    .hasMessageContaining("has table t");
+            joiner.execute("SET sql_log_bin = 0", "DROP TABLE another.t");
+            restore.replaceRest(connection, USER, Set.of("another", "shop"));
         }
         assertSame();
     }

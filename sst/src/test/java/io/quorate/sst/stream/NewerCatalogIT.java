@@ -9,6 +9,7 @@ import io.quorate.sandbox.ServerObjects;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -69,7 +70,7 @@ class NewerCatalogIT {
                 assertSame(donor, joiner);
                 joiner.execute(
                         "CREATE LIBRARY a.surplus LANGUAGE JAVASCRIPT AS $$ $$", "ALTER LIBRARY a.lib COMMENT 'other'");
-                assertThat(restore.replaceRest(connection, "root")).isEmpty();
+                assertThat(restore.replaceRest(connection, "root", Set.of())).isEmpty();
             }
             assertSame(donor, joiner);
             for (String view : List.of("a.m", "a.a", "a.j")) {

@@ -48,6 +48,8 @@ class RowsIT {
                 + " u TIMESTAMP NULL ON UPDATE CURRENT_TIMESTAMP, d DATE AS (DATE(ts)) STORED,"
                 + " m VARCHAR(20) AS (MONTHNAME(ts)) STORED, UNIQUE (d))",
         "CREATE TABLE stored_bag (ts TIMESTAMP, h INT AS (HOUR(ts)) STORED)",
+        "CREATE TABLE mixed_bag (ts TIMESTAMP, t VARCHAR(20), h INT AS (HOUR(ts)) STORED,"
+                + " d DATE AS (CAST(t AS DATE)) STORED)",
         "CREATE TABLE divided (id INT PRIMARY KEY, n INT, q DECIMAL(20, 12) AS (1 / n) STORED)",
         "CREATE TABLE sealed (id INT PRIMARY KEY, n INT, e VARBINARY(100) AS (AES_ENCRYPT(n, 'k')) STORED)",
         "CREATE TABLE of_text (id INT PRIMARY KEY, t VARCHAR(20), d DATE AS (CAST(t AS DATE)) STORED)",
@@ -81,7 +83,8 @@ class RowsIT {
         "FLUSH TABLES",
         "INSERT INTO mixed (id, ts, n, t) VALUES (2, '2026-02-28 23:30:00', 7, '2026-02-01'), (3, NULL, 0, NULL)",
         "SET sql_mode = 'NO_ZERO_DATE'",
-        "INSERT INTO of_text (id, t) VALUES (3, '0000-00-00')"
+        "INSERT INTO of_text (id, t) VALUES (3, '0000-00-00')",
+        "INSERT INTO mixed_bag (ts, t) VALUES ('2026-03-15 01:30:00', '0000-00-00')"
     };
 
     @TempDir
