@@ -4,7 +4,7 @@ package io.quorate.core;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -16,7 +16,8 @@ import java.util.TreeSet;
  * <p>Rows that clients write here meanwhile were checked by an index, or a foreign key, that the late rows weren't
  * checked by, and may hold the same value. Nothing in the keys of the late rows tells. So rows that are written under
  * such a definition take its table's key as {@link KeyType#UPDATE}, together with {@link Keys#NO_ROWS_BEFORE}: they
- * lose against whatever others have written to the table and this server had not seen. They are also built on the rows
+ * lose against whatever others have written to the table and this server had not seen. Rows of a table to which it has
+ * a foreign key take both tables' keys: whoever deletes a parent must have seen its children. They are also built on the rows
  * of the table that were written here before the definition and are still open, because an undo of these brings back
  * values that the index took for free.
  */
@@ -25,7 +26,8 @@ final class OwnDefinitions {
 
     private static final class Open {
         final long number;
-        final Set<Long> tables = new HashSet<>();
+        /** The one that it changes comes first, then those to which its foreign keys refer. */
+        final List<Long> tables = new ArrayList<>();
         /** Its place in the order, 0 while it has none. */
         long seqno;
 
@@ -36,6 +38,16 @@ final class OwnDefinitions {
                 if (definition.keys().type(i) == KeyType.EXCLUSIVE
                         && !Keys.isReserved(definition.keys().hash(i))) {
                     tables.add(definition.keys().hash(i));
+                }
+            }
+        }
+
+        /** Adds the tables that rows are to have seen: theirs, and the one whose rows may refer to them by now. */
+        void addGuarded(Keys rows, Set<Long> guarded) {
+            for (long table : tables) {
+                if (rows.contains(table)) {
+                    guarded.add(table);
+                    guarded.add(tables.get(0));
                 }
             }
         }
@@ -87,19 +99,18 @@ final class OwnDefinitions {
         if (open.isEmpty()) {
             return rows;
         }
-        KeysBuilder keys = new KeysBuilder();
-        boolean guarded = false;
-        for (int i = 0; i < rows.keys().size(); i++) {
-            boolean under = rows.keys().type(i) == KeyType.SHARED
-                    && isDefined(rows.keys().hash(i));
-            keys.add(rows.keys().hash(i), under ? KeyType.UPDATE : rows.keys().type(i));
-            if (under) {
-                keys.add(Keys.guarded(rows.keys().hash(i)), KeyType.SHARED);
-                guarded = true;
-            }
-        }
-        if (!guarded) {
+        Set<Long> tables = new LinkedHashSet<>();
+        open.forEach(each -> each.addGuarded(rows.keys(), tables));
+        if (tables.isEmpty()) {
             return rows;
+        }
+        KeysBuilder keys = new KeysBuilder();
+        for (int i = 0; i < rows.keys().size(); i++) {
+            keys.add(rows.keys().hash(i), rows.keys().type(i));
+        }
+        for (long table : tables) {
+            keys.add(table, KeyType.UPDATE);
+            keys.add(Keys.guarded(table), KeyType.SHARED);
         }
         keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
         return rows.withKeys(keys.build());
@@ -110,13 +121,10 @@ final class OwnDefinitions {
         KeysBuilder keys = new KeysBuilder();
         for (int i = 0; i < certified.size(); i++) {
             long hash = certified.hash(i);
-            keys.add(hash, certified.contains(Keys.guarded(hash)) ? KeyType.SHARED : certified.type(i));
+            boolean guarded = certified.contains(Keys.guarded(hash)) && certified.type(i) == KeyType.UPDATE;
+            keys.add(hash, guarded ? KeyType.SHARED : certified.type(i));
         }
         return keys.build();
-    }
-
-    private boolean isDefined(long table) {
-        return open.stream().anyMatch(each -> each.tables.contains(table));
     }
 
     /**

@@ -285,6 +285,19 @@ class OwnWritesTest {
         assertThat(captured(6, SHARED, TABLE).keys()).isEqualTo(keys(SHARED, TABLE));
     }
 
+    /** A late row of the child has no key of its parent, because there was no foreign key where it was written. */
+    @Test
+    void rowsOfAParentLoseAgainstLateRowsOfTheChildUnderANewForeignKey() {
+        Keys both = writeSet(HERE, ++last, 0, EXCLUSIVE, TABLE, OTHER).keys();
+        own.captured(new WriteSet(new Gtid(HERE, last), 0, 0, WriteSet.Kind.DDL, both, new byte[] {1}));
+        Keys parents = captured(3, SHARED, OTHER).keys();
+        assertThat(parents.contains(Keys.guarded(OTHER))).isTrue();
+        assertThat(parents.contains(TABLE)).isTrue();
+        assertThat(parents.contains(Keys.guarded(TABLE))).isTrue();
+        assertThat(captured(3, SHARED, TABLE).keys().contains(OTHER)).isFalse();
+        assertThat(toUndo(winner(4, SHARED, TABLE))).containsExactlyInAnyOrder(2L, 3L);
+    }
+
     @Test
     void aDefinitionThatFailsOrThatLosesAgainstLateRowsItselfGuardsNothing() {
         define(EXCLUSIVE, Keys.NO_ROWS_BEFORE);

@@ -123,7 +123,7 @@ class DefinitionsIT {
                         true),
                 new Cell(
                         "foreign key, and a child of a parent that is deleted under it",
-                        false,
+                        true,
                         List.of(T, ONE, "CREATE TABLE p (id INT PRIMARY KEY)", "INSERT INTO p VALUES (1), (2)"),
                         List.of("INSERT INTO t VALUES (2, 2)"),
                         List.of("ALTER TABLE t ADD FOREIGN KEY (a) REFERENCES p (id)", "DELETE FROM p WHERE id = 2"),
