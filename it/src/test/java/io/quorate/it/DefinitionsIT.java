@@ -567,7 +567,10 @@ class DefinitionsIT {
     void whatIsInNoLogIsTakenBackByACopy() throws Exception {
         schema.begin(List.of(T, ONE));
         schema.run(1, List.of("ALTER TABLE t ADD b INT DEFAULT (PS_CURRENT_THREAD_ID())"));
-        cluster.awaitQuery(1, "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = 't'", "2");
+        cluster.awaitQuery(
+                1,
+                "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'd' AND table_name = 't'",
+                "2");
         cluster.assertConverged();
         schema.run(1, List.of("CREATE EVENT e ON SCHEDULE EVERY @@wait_timeout SECOND DO SET @x = 1"));
         cluster.awaitQuery(1, "SELECT COUNT(*) FROM information_schema.events WHERE event_schema = 'd'", "0");
@@ -628,7 +631,10 @@ class DefinitionsIT {
         schema.run(
                 1,
                 List.of("ALTER TABLE t ADD id INT AUTO_INCREMENT PRIMARY KEY FIRST", "INSERT INTO t (a) VALUES (3)"));
-        cluster.awaitQuery(1, "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = 't'", "1");
+        cluster.awaitQuery(
+                1,
+                "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'd' AND table_name = 't'",
+                "1");
         cluster.assertConverged();
         for (int n = 1; n <= 3; n++) {
             assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(2);
