@@ -78,7 +78,7 @@ final class DdlSession implements AutoCloseable {
      * Locks these tables, those that there are. Whoever uses one of them is waited for, and whoever wants to use one
      * waits until this is closed, as for any ALTER TABLE.
      *
-     * @return false when they can't be locked, or there are none
+     * @return false when they can't be locked, or there are none; a definition can be run all the same
      */
     boolean lock(Set<TableName> tables) throws SQLException {
         List<String> there = new ArrayList<>();
@@ -87,14 +87,16 @@ final class DdlSession implements AutoCloseable {
                 there.add(Identifiers.quoted(table.schema(), table.table()) + " WRITE");
             }
         }
-        if (there.isEmpty()) {
-            return false;
-        }
+        boolean locked = !there.isEmpty() && lock(there);
+        // Leaves the tables locked. Otherwise gtid_next couldn't be set.
+        session.execute("COMMIT");
+        return locked;
+    }
+
+    private boolean lock(List<String> tables) throws SQLException {
         try {
             session.execute(UTF8);
-            session.execute("LOCK TABLES " + String.join(", ", there));
-            // Leaves the tables locked. Otherwise gtid_next couldn't be set.
-            session.execute("COMMIT");
+            session.execute("LOCK TABLES " + String.join(", ", tables));
             return true;
         } catch (SQLException e) {
             if (Patience.mayPass(e) || SqlErrors.of(e) == SqlErrors.CONNECTION) {

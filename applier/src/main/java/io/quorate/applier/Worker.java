@@ -34,8 +34,11 @@ final class Worker implements Runnable {
     private long definitions;
     /** Whether clients are being kept from writing for this worker's group. */
     private boolean held;
-    /** Has locked the tables of the definition that it will run; null while none has. */
-    private DdlSession locking;
+    /** For the definition that is next; null until it is needed. */
+    private DdlSession ddl;
+    /** Whether it has locked that one's tables. */
+    private boolean locked;
+
     /** Whether clients have run here what the group's definition does. */
     private boolean repeated;
 
@@ -100,14 +103,15 @@ final class Worker implements Runnable {
                 context.stop().failed(ApplyErrors.failed(e));
             }
         } finally {
-            unlockTables();
+            closeDefinition();
         }
     }
 
-    private void unlockTables() {
-        if (locking != null) {
-            locking.close();
-            locking = null;
+    private void closeDefinition() {
+        if (ddl != null) {
+            ddl.close();
+            ddl = null;
+            locked = false;
         }
     }
 
@@ -284,15 +288,13 @@ final class Worker implements Runnable {
         if (tables.isEmpty()) {
             return false;
         }
-        DdlSession ddl = context.ddl().open(definition);
-        boolean locked = false;
+        closeDefinition();
+        ddl = context.ddl().open(definition);
         try {
             group.session(ddl.id());
             locked = ddl.lock(tables);
-            locking = locked ? ddl : null;
         } finally {
             if (!locked) {
-                ddl.close();
                 group.session(session.id());
             }
         }
@@ -300,13 +302,15 @@ final class Worker implements Runnable {
     }
 
     private void runAlone(Group group, Certified writeSet) throws SQLException {
-        DdlSession ddl = locking == null ? context.ddl().open(writeSet) : locking;
+        if (ddl == null) {
+            ddl = context.ddl().open(writeSet);
+        }
         try {
             group.session(ddl.id());
             DefinitionTurn.take(writeSet, context.verdicts(), ddl.at(writeSet, repeated, this::separateStatements));
         } finally {
-            if (locking == null) {
-                ddl.close();
+            if (!locked) {
+                closeDefinition();
             }
             group.session(session.id());
         }
@@ -368,7 +372,7 @@ final class Worker implements Runnable {
 
         @Override
         public void unlockTables() {
-            Worker.this.unlockTables();
+            closeDefinition();
         }
 
         @Override
