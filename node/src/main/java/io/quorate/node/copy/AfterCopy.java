@@ -78,12 +78,34 @@ final class AfterCopy {
                     .run(ordered, executed, reserved);
             return back != null && run(seen, server, back, upTo);
         } catch (QuorateException e) {
-            // More differs than was known, or what was committed here can't be taken back.
-            if (e.code().kind() != ErrorCode.Kind.DIFFERENCE) {
-                throw e;
-            }
-            throw new NotByTables(e.getMessage(), e.difference());
+            throw notByTables(e);
         }
+    }
+
+    /** As {@link #bring}, on a server that has committed nothing after its position. */
+    boolean goOn(Seen record, long upTo) throws NotByTables, SQLException, IOException, InterruptedException {
+        UUID server;
+        WriteSetLog seen;
+        try (Connection connection = owner.reach()) {
+            if (ServerAccess.applied(connection) >= upTo) {
+                return true;
+            }
+            server = ServerAccess.uuid(connection);
+            seen = record.of(connection, DefinedTables.at(connection));
+        }
+        try {
+            return run(seen, server, TakenBack.NONE, upTo);
+        } catch (QuorateException e) {
+            throw notByTables(e);
+        }
+    }
+
+    /** More differs than was known, or what was committed here can't be taken back. */
+    private static NotByTables notByTables(QuorateException e) {
+        if (e.code().kind() != ErrorCode.Kind.DIFFERENCE) {
+            throw e;
+        }
+        return new NotByTables(e.getMessage(), e.difference());
     }
 
     /** The server's own GTIDs that are executed though no transaction there has them. */

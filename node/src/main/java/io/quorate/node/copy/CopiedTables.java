@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.copy;
 
-import io.quorate.capture.DefinedTables;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
-import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
+import io.quorate.node.config.NodeProperties.Sst.Method;
 import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.copy.StreamedCopy.NotByStream;
 import java.io.IOException;
@@ -16,13 +15,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Copies the tables in which this server differs, and brings the whole server to their place in the order. If accounts,
- * views or stored programs differ, all of these are replaced then by what the donor had at that place.
+ * views or stored programs differ, or everything is copied, all of these are replaced then by what the donor had at that
+ * place.
  *
  * <p>When the tables are here ({@link StreamedCopy}), the rest of the server is still at its position. It has own
  * transactions beyond that, of which the failed ones may never be undone in the usual way: whatever stopped the applier
  * may have been the undo itself. So all own transactions after the position are taken back, as after a power failure
  * ({@link TailRepair}), and then everything is applied in its order. Both work with a record in which the copied tables
- * don't occur ({@link LogWithoutTables}).
+ * don't occur ({@link LogWithoutTables}). If everything was copied, nothing is taken back, and only what was defined
+ * since the copy began is applied.
  *
  * <p>Each of these steps may be repeated after a crash: what was taken back is taken back to the same rows, and the
  * position says what was applied.
@@ -49,32 +50,41 @@ final class CopiedTables {
             at = streamed.run(
                     owner.note().from(), owner.note().upTo(), owner.note().where());
         } catch (NotByStream e) {
+            if (owner.note().where().mayBeAnywhere()) {
+                owner.byClone(e);
+                return;
+            }
             throw new NotByTables(e.getMessage());
         }
         if (at < 0) {
             return;
         }
         try (Connection connection = owner.reach()) {
-            if (!owner.wasWrittenTo(connection)) {
-                // A statement that changes definitions forces all that was committed before it.
-                Copying.unlogged(connection, "ALTER TABLE quorate.copy COMMENT = 'complete'");
-                owner.keep(owner.note().tablesHere(at));
+            if (owner.wasWrittenTo(connection)) {
+                return;
             }
+            if (owner.note().where().mayBeAnywhere() && streamed.bytesPerSecond() > 0) {
+                CopyRates.read(ports.properties()).measured(Method.STREAM, streamed.bytesPerSecond());
+            }
+            // A statement that changes definitions forces all that was committed before it.
+            Copying.unlogged(connection, "ALTER TABLE quorate.copy COMMENT = 'complete'");
+            owner.keep(owner.note().tablesHere(at));
         }
     }
 
     /** Brings the other tables to where the copied ones are. */
     void finish() throws NotByTables, SQLException, IOException, InterruptedException {
         CopyPlan copy = streamed.plan();
-        if (copy == null || copy.tables() == null) {
+        if (copy == null) {
             throw new NotByTables("it isn't known any more what was copied");
         }
         long at = owner.note().upTo();
-        if (!afterCopy.bring((connection, defined) -> record(copy, defined, at), at)) {
+        AfterCopy.Seen seen = (connection, defined) -> record(CopyExtent.of(copy, defined), at);
+        if (!(copy.tables() == null ? afterCopy.goOn(seen, at) : afterCopy.bring(seen, at))) {
             return;
         }
         try (Connection connection = owner.reach()) {
-            if (copy.objects()) {
+            if (copy.tables() == null || copy.objects()) {
                 replaceObjects(connection);
             }
             streamed.open(connection);
@@ -98,17 +108,7 @@ final class CopiedTables {
     }
 
     /** @param at the seqno at which the copied tables are */
-    private WriteSetLog record(CopyPlan copy, DefinedTables defined, long at) {
-        return LogWithoutTables.ofTables(
-                ports.cache(), copy.tables(), defined::of, definition -> isCopied(definition, copy, defined), at);
-    }
-
-    private static boolean isCopied(WriteSet definition, CopyPlan copy, DefinedTables defined) {
-        DefinedTables.Schema schema = defined.schema(definition);
-        if (schema != null) {
-            return copy.schemas().contains(schema.name());
-        }
-        // A trigger that isn't known any more was one of a copied table, and isn't among the donor's.
-        return defined.isOfObjects(definition) && (copy.objects() || defined.of(definition) == null);
+    private WriteSetLog record(CopyExtent copied, long at) {
+        return LogWithoutTables.ofTables(ports.cache(), copied.tables(), copied.defined()::of, copied::has, at);
     }
 }

@@ -30,8 +30,8 @@ import tools.jackson.databind.json.JsonMapper;
  * @param reserved GTIDs that are executed on that server though no transaction there has them
  * @param after once STRAIGHT, the GTID number of the last of the donor's own transactions that the rows have
  * @param upTo once STRAIGHT, the seqno by which the order has all of the donor's own transactions that were in the
- *     copy; while STREAMING or TABLES, the seqno by which the order has all of this server's own transactions; once
- *     TABLES_HERE or TRUSTED, the seqno at which these tables are
+ *     copy; while STREAMING, the seqno by which the order has all of this server's own transactions; once TABLES_HERE
+ *     or TRUSTED, the seqno at which these tables are
  * @param where where this server differs; {@link Difference#ANYWHERE} for a copy of everything
  */
 record CopyNote(
@@ -54,7 +54,7 @@ record CopyNote(
         WANTED_STILL,
         /** As WANTED, but the server's own data may be gone. */
         WANTED_ANEW,
-        /** A copy by method stream is under way: the server's own data may be gone. */
+        /** A copy by method stream is under way: the tables that it replaces, or all, may be gone. */
         STREAMING,
         /** A copy by method clone is under way: the server's own data may be gone. */
         COPYING,
@@ -63,9 +63,7 @@ record CopyNote(
          * order.
          */
         STRAIGHT,
-        /** A copy of some tables is under way, by method stream: these tables may be gone. */
-        TABLES,
-        /** A copy of some tables is here. The others are still to be brought to its place in the order. */
+        /** The tables that came by method stream are here. The others are still to be brought to their place. */
         TABLES_HERE,
         /**
          * All servers differ in the same tables. What others have written to these is being applied under this server's
@@ -134,10 +132,6 @@ record CopyNote(
         return new CopyNote(Step.STREAMING, from, last, "", null, new GtidSet(), 0, ordered, where);
     }
 
-    CopyNote tables(long last, long ordered) {
-        return new CopyNote(Step.TABLES, from, last, "", null, new GtidSet(), 0, ordered, where);
-    }
-
     CopyNote tablesHere(long at) {
         return new CopyNote(Step.TABLES_HERE, from, ownLast, "", null, new GtidSet(), 0, at, where);
     }
@@ -170,7 +164,7 @@ record CopyNote(
 
     /** Whether rows come by method {@code stream}. */
     boolean isByStream() {
-        return step == Step.STREAMING || step == Step.TABLES || step == Step.TABLES_HERE;
+        return step == Step.STREAMING || step == Step.TABLES_HERE;
     }
 
     /** Reads the note in {@code directory}; null when no copy is needed. */

@@ -83,7 +83,7 @@ final class CopyStart {
                 long ordered = ports.stream().lastOrdered();
                 CopyNote note = owner.note();
                 long last = lastOfOurs(connection);
-                owner.keep(everything ? note.streaming(last, ordered) : note.tables(last, ordered));
+                owner.keep(note.streaming(last, ordered));
             } else {
                 cloneFrom(donor.node(), source, connection);
             }

@@ -414,15 +414,11 @@ public final class Copying implements ServerCopy, Refill {
                         cloned.reset();
                         start.run();
                     }
-                    case STREAMING -> {
-                        if (!wasWrittenTo()) {
-                            stream();
-                        }
-                    }
                     case COPYING -> cloned.run();
                     case STRAIGHT -> cloned.apply(afterCopy);
-                    case TABLES -> {
+                    case STREAMING -> {
                         if (!wasWrittenTo()) {
+                            obstacle = null;
                             copiedTables.fetch();
                         }
                     }
@@ -578,38 +574,8 @@ public final class Copying implements ServerCopy, Refill {
         }
     }
 
-    // STREAMING
-
-    private void stream() throws NotByTables, SQLException, IOException, InterruptedException {
-        obstacle = null;
-        long at;
-        try {
-            at = streamed.run(note.from(), note.upTo(), Difference.ANYWHERE);
-        } catch (NotByStream e) {
-            byClone(e);
-            return;
-        }
-        if (at < 0) {
-            return;
-        }
-        try (Connection connection = reach()) {
-            if (wasWrittenTo(connection)) {
-                return;
-            }
-            streamed.open(connection);
-            if (streamed.bytesPerSecond() > 0) {
-                CopyRates.read(ports.properties())
-                        .measured(NodeProperties.Sst.Method.STREAM, streamed.bytesPerSecond());
-            }
-            finish(
-                    connection,
-                    at,
-                    ServerLifeFile.read(ports.properties().dataDir()).reserved());
-            streamed.forget(connection);
-        }
-    }
-
-    private void byClone(NotByStream why) throws IOException {
+    /** After a copy of everything can't come by method stream. */
+    void byClone(NotByStream why) throws IOException {
         if (ports.properties().sst().method() == NodeProperties.Sst.Method.STREAM) {
             if (why.refusal != null) {
                 throw why.refusal;

@@ -2,6 +2,7 @@
 package io.quorate.node.copy;
 
 import io.quorate.applier.CopyReplay;
+import io.quorate.applier.PositionTable;
 import io.quorate.applier.PositionTable.Position;
 import io.quorate.capture.DefinedTables;
 import io.quorate.core.Certified;
@@ -164,10 +165,12 @@ final class StreamedCopy {
         try (Connection connection = control()) {
             clear(connection);
             plan = CopyPlan.read(directory(), donors.json());
-            Stage stage = plan == null || plan.since() < from ? null : use(connection);
+            // A server that gets everything has run nothing that comes after what it gets.
+            long after = where.mayBeAnywhere() ? Math.max(from, atLeast) : from;
+            Stage stage = plan == null || plan.since() < after ? null : use(connection);
             if (stage == null) {
                 plan = null;
-                plan(connection, from, atLeast, where);
+                plan(connection, after, atLeast, where);
             }
             if (stage == null || stage == Stage.MAKING) {
                 make(connection);
@@ -250,10 +253,7 @@ final class StreamedCopy {
     private Stage use(Connection connection) throws SQLException {
         ledger = new CopyLedger(plan.copy());
         units = Unit.of(plan.catalog());
-        DefinedTables defined = DefinedTables.at(connection);
-        extent = plan.tables() == null
-                ? new CopyExtent.Everything(ports.properties().mysql().user(), defined)
-                : new CopyExtent.Some(plan.tables(), plan.schemas(), plan.objects(), defined);
+        extent = CopyExtent.of(plan, DefinedTables.at(connection));
         scan = new OrderScan(ports.cache(), plan.since(), extent::concerns);
         return ledger.stage(connection);
     }
@@ -444,7 +444,7 @@ final class StreamedCopy {
             if (scan.firstOfTables() > 0) {
                 throw new PieceFetcher.TablesChanged(scan.firstOfTables());
             }
-            if (!extent.hasRest() || !scan.hasOthersAfter(as)) {
+            if (!extent.objects() || !scan.hasOthersAfter(as)) {
                 plan = plan.upTo(upTo, rest);
                 plan.write(directory(), donors.json());
                 return;
@@ -501,7 +501,7 @@ final class StreamedCopy {
             TableName name = new TableName(schema, table);
             Unit unit = unitOf.get(name);
             return unit == null
-                    ? extent.outside(c, name)
+                    ? Upserts.Rule.SKIP
                     : unit.rule(c, done.get(unit.number()).get(0).moment());
         };
     }
@@ -528,10 +528,25 @@ final class StreamedCopy {
             }
         }
         log.info("indexes and foreign keys made in {} ms", (System.nanoTime() - start) / 1_000_000);
-        Position position = new Position(plan.upTo(), logPosition(), ports.incarnation());
-        extent.complete(connection, new CatalogRestore(plan.rest()), position)
-                .forEach(line -> log.warn("not copied: {}", line));
+        if (extent.everything()) {
+            position(connection);
+        } else if (!extent.objects()) {
+            new CatalogRestore(plan.rest()).createMissingTriggers(connection, extent.tables());
+        }
         return true;
+    }
+
+    /** The copied tables are further; what is defined besides is still to be made. */
+    private void position(Connection connection) throws SQLException, IOException, InterruptedException {
+        scan.advance(plan.upTo());
+        long others = scan.firstOfOthers();
+        long seqno = others == 0 ? plan.upTo() : others - 1;
+        PositionTable.create(connection);
+        if (seqno > 0) {
+            LogPosition log =
+                    seqno == plan.since() ? plan.log() : ports.cache().at(seqno).position();
+            PositionTable.reset(connection, new Position(seqno, log, ports.incarnation()));
+        }
     }
 
     /** Nothing is to be fetched: the tables of this plan are here. */
@@ -545,13 +560,6 @@ final class StreamedCopy {
     CopyPlan plan() {
         plan = plan == null ? CopyPlan.read(directory(), donors.json()) : plan;
         return plan;
-    }
-
-    private LogPosition logPosition() throws IOException, InterruptedException {
-        if (plan.upTo() == plan.since()) {
-            return plan.log();
-        }
-        return ports.cache().at(plan.upTo()).position();
     }
 
     /** Gives this server the donor's accounts, views and stored programs instead of its own. */

@@ -44,7 +44,7 @@ class CopyingTest {
 
     @Test
     void whatIsBeingCopiedIsTakenFromServersThatWaitAlsoBeforeTheNodeHasHeardTheOrderAgain() throws Exception {
-        Copying copying = startedWith(CopyNote.wanted(CopyNote.ANY_PLACE, WHERE).tables(8, 50));
+        Copying copying = startedWith(CopyNote.wanted(CopyNote.ANY_PLACE, WHERE).streaming(8, 50));
         assertThat(copying.ofWaiting(TABLES)).isEqualTo(TABLES);
         assertThat(copying.ofWaiting(null)).as("its server can't say yet").isNull();
     }
@@ -75,8 +75,8 @@ class CopyingTest {
         assertThat(waiting.isPending()).isFalse();
         assertThat(waiting.wish()).isNull();
         for (CopyNote note : List.of(
-                CopyNote.wanted(7, WHERE).tables(0, 50),
-                CopyNote.wanted(7, WHERE).tables(0, 50).again(),
+                CopyNote.wanted(7, WHERE).streaming(0, 50),
+                CopyNote.wanted(7, WHERE).streaming(0, 50).again(),
                 CopyNote.keeping(7, TABLES).again())) {
             Copying touched = startedWith(note);
             assertThat(touched.wish()).as("%s", note).isNull();
@@ -93,7 +93,7 @@ class CopyingTest {
         Copying waiting = startedWith(CopyNote.wanted(7, WHERE));
         assertThat(waiting.trust(8, Difference.ANYWHERE)).isNull();
         assertThat(waiting.note()).isEqualTo(CopyNote.trusting(8, WHERE));
-        Copying copied = startedWith(CopyNote.wanted(7, WHERE).tables(8, 50));
+        Copying copied = startedWith(CopyNote.wanted(7, WHERE).streaming(8, 50));
         assertThat(copied.trust(8, WHERE)).contains("gone already");
     }
 }

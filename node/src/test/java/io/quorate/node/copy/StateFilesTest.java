@@ -92,7 +92,6 @@ class StateFilesTest {
         for (CopyNote note : List.of(
                 wanted,
                 wanted.streaming(8, 50),
-                wanted.tables(8, 50),
                 wanted.tablesHere(70),
                 wanted.everything(),
                 copying,
@@ -121,7 +120,7 @@ class StateFilesTest {
     @Test
     void aServerWhoseDataMayBeGoneIsNeverSaidToBeAsItWas() {
         // Of one whose clients never committed anything, no number says that it was copied.
-        CopyNote begun = CopyNote.wanted(41, WHERE).tables(0, 50);
+        CopyNote begun = CopyNote.wanted(41, WHERE).streaming(0, 50);
         for (CopyNote anew : List.of(
                 begun.again(),
                 begun.everything(),

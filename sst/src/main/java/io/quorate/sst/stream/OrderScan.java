@@ -35,6 +35,7 @@ public final class OrderScan {
     /** Unclear writesets up to this seqno are in the log alone. */
     private long letGo;
 
+    private long firstOfOthers;
     private long lastOfOthers;
 
     /**
@@ -87,6 +88,7 @@ public final class OrderScan {
                 letGo = unclear.removeFirst().seqno;
             }
         } else if (w.isBarrier() && !concernsTables.test(w)) {
+            firstOfOthers = firstOfOthers == 0 ? c.seqno() : firstOfOthers;
             lastOfOthers = c.seqno();
         } else if (w.isBarrier() && firstOfTables == 0) {
             firstOfTables = c.seqno();
@@ -137,6 +139,11 @@ public final class OrderScan {
     /** The first statement that changed tables, 0 when there was none. */
     public synchronized long firstOfTables() {
         return firstOfTables;
+    }
+
+    /** The first statement that didn't concern tables, 0 when there was none. */
+    public synchronized long firstOfOthers() {
+        return firstOfOthers;
     }
 
     /**

@@ -181,6 +181,7 @@ class OrderScanTest {
         log.add(OTHER, 2, Kind.DDL, true, null);
         OrderScan scan = scanned(10);
         assertThat(scan.firstOfTables()).isEqualTo(2);
+        assertThat(scan.firstOfOthers()).isEqualTo(1);
         assertThat(scan.hasOthersAfter(2)).isTrue();
         assertThat(scan.hasOthersAfter(3)).isFalse();
     }
