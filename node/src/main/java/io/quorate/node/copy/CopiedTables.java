@@ -99,7 +99,8 @@ final class CopiedTables {
         try {
             streamed.replaceObjects(connection);
         } catch (QuorateException e) {
-            if (e.code() != ErrorCode.COPY_NOT_BY_STREAM && e.code() != ErrorCode.COPY_REFUSED) {
+            boolean refused = e.code() == ErrorCode.COPY_NOT_BY_STREAM || e.code() == ErrorCode.COPY_REFUSED;
+            if (owner.note().where().mayBeAnywhere() || !refused) {
                 throw e;
             }
             // Another method may not need the privileges that this one lacks.
