@@ -184,7 +184,7 @@ final class ServiceProgram {
         }
         FileTime recent = FileTime.from(Instant.now().minus(IN_USE));
         for (Path old : copies.subList(Math.min(KEPT, copies.size()), copies.size())) {
-            if (modified(old).compareTo(recent) > 0) {
+            if (modified(old).compareTo(recent) > 0 || isRun(old)) {
                 continue;
             }
             String name = old.getFileName().toString();
@@ -192,6 +192,14 @@ final class ServiceProgram {
                 CacheDirectory.deleteTree(cache.root().resolve(name + suffix));
             }
         }
+    }
+
+    /** A service reads classes from it until it ends. */
+    private static boolean isRun(Path copy) {
+        return ProcessHandle.allProcesses().anyMatch(process -> process.info()
+                .commandLine()
+                .filter(line -> line.contains(copy + "/"))
+                .isPresent());
     }
 
     private static FileTime modified(Path path) {

@@ -31,6 +31,28 @@ class ServiceProgramTest {
         }
     }
 
+    @Test
+    void aCopyThatRunsStaysHoweverOldItIs() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            Path copy = Files.createDirectory(root.resolve("service-" + i + "-1"));
+            Files.setLastModifiedTime(copy, FileTime.fromMillis(1_000L * i));
+        }
+        Path jar = Files.createFile(root.resolve("service-0-1").resolve("quorate-node.jar"));
+        Files.setLastModifiedTime(root.resolve("service-0-1"), FileTime.fromMillis(0));
+        ServiceProgram program = new ServiceProgram(new CacheDirectory(root), line -> {});
+        Process runs = new ProcessBuilder("tail", "-f", jar.toString()).start();
+        try {
+            program.deleteOld();
+            assertThat(root.resolve("service-0-1")).exists();
+            assertThat(root.resolve("service-1-1")).doesNotExist();
+        } finally {
+            runs.destroy();
+            runs.waitFor();
+        }
+        program.deleteOld();
+        assertThat(root.resolve("service-0-1")).doesNotExist();
+    }
+
     /** As several sandboxes do that start at the same time. */
     @Test
     void manyMayDeleteOldCopiesAtOnce() throws IOException {
