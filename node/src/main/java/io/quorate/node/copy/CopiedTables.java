@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Copies the tables in which this server differs, and brings the whole server to their place in the order. If accounts,
- * views or stored programs differ, or everything is copied, all of these are replaced then by what the donor had at that
- * place.
+ * views or stored programs differ, or everything is copied, all of these are replaced then by what the donor had at
+ * that place.
  *
  * <p>When the tables are here ({@link StreamedCopy}), the rest of the server is still at its position. It has own
  * transactions beyond that, of which the failed ones may never be undone in the usual way: whatever stopped the applier

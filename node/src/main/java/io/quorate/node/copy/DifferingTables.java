@@ -39,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>Accounts, views and stored programs are copied all or none: they are small. Triggers come with their tables. If a
- * database differs as such, these are copied too, because its characters are theirs, and so are those of its tables that
- * were defined after the server's position; all of them, if this server has dropped it.
+ * database differs as such, these are copied too, because its characters are theirs, and so are those of its tables
+ * that were defined after the server's position; all of them, if this server has dropped it.
  */
 final class DifferingTables {
 
