@@ -17,9 +17,9 @@ import java.util.TreeSet;
  * checked by, and may hold the same value. Nothing in the keys of the late rows tells. So rows that are written under
  * such a definition take its table's key as {@link KeyType#UPDATE}, together with {@link Keys#NO_ROWS_BEFORE}: they
  * lose against whatever others have written to the table and this server had not seen. Rows of a table to which it has
- * a foreign key take both tables' keys: whoever deletes a parent must have seen its children. They are also built on the
- * rows of the table that were written here before the definition and are still open, because an undo of these brings
- * back values that the index took for free.
+ * a foreign key take both tables' keys: whoever deletes a parent must have seen its children. They are also built on
+ * the rows of the table that were written here before the definition and are still open, because an undo of these
+ * brings back values that the index took for free.
  */
 final class OwnDefinitions {
     private static final int BUILT_ON_MAX = 64;
