@@ -193,22 +193,6 @@ public final class DefinedTables {
         return notAlone.contains(table) ? null : Set.of(table);
     }
 
-    /**
-     * Whether a definition may change rows, tables or schemas. Accounts, views, triggers and other stored programs
-     * aren't among them; what isn't understood is.
-     */
-    public boolean changesTables(WriteSet definition) {
-        Text text = read(definition);
-        if (text == null || text.mayBeAnything()) {
-            return true;
-        }
-        return switch (text.statement.scope()) {
-            case UPKEEP -> false;
-            case OBJECTS -> text.statement.objects().isSchema();
-            default -> true;
-        };
-    }
-
     /** Whether it is one of accounts, views, triggers and other stored programs, and of nothing else. */
     public boolean isOfObjects(WriteSet definition) {
         Text text = read(definition);

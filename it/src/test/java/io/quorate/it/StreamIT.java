@@ -250,9 +250,7 @@ class StreamIT {
     @Test
     @Order(3)
     void whatIsMadeMeanwhileComesByTheOrder() throws Exception {
-        cluster.kill(3, Part.SERVICE);
-        Load.fat(cluster, 1, 2000, 40);
-        CompletableFuture<Boolean> restarting = restartUntil(4 << 20);
+        CompletableFuture<Boolean> restarting = returnsForACopy(2000);
         cluster.mysql(1)
                 .execute(
                         "CREATE DATABASE fresh CHARACTER SET latin1",
@@ -278,9 +276,7 @@ class StreamIT {
     @Test
     @Order(4)
     void tablesThatAreChangedMeanwhileAreCopiedAsTheyBecame() throws Exception {
-        cluster.kill(3, Part.SERVICE);
-        Load.fat(cluster, 1, 3000, 40);
-        CompletableFuture<Boolean> restarting = restartUntil(4 << 20);
+        CompletableFuture<Boolean> restarting = returnsForACopy(3000);
         waitsWhileItIsPaused();
         cluster.mysql(1)
                 .execute(
@@ -350,6 +346,13 @@ class StreamIT {
     private static void throttle(long bytesPerSecond) throws IOException, InterruptedException {
         JsonNode answer = post(Map.of("action", "throttle", "bytesPerSecond", bytesPerSecond));
         assertThat(answer.path("done").asBoolean()).as(answer.toString()).isTrue();
+    }
+
+    /** n3 was away too long, and is in the midst of its copy. */
+    private static CompletableFuture<Boolean> returnsForACopy(int firstId) throws Exception {
+        cluster.kill(3, Part.SERVICE);
+        Load.fat(cluster, 1, firstId, 40);
+        return restartUntil(4 << 20);
     }
 
     /** Starts what is down of n3 without waiting for it, until a copy has so many bytes. It is slow then. */

@@ -84,7 +84,7 @@ final class CopiedTables {
             return;
         }
         try (Connection connection = owner.reach()) {
-            if (copy.tables() == null || copy.objects()) {
+            if (copy.objects()) {
                 replaceObjects(connection);
             }
             streamed.open(connection);

@@ -63,7 +63,7 @@ final class CopyAnew {
     /** Copies more tables, if it is known where else the server differs or can't be taken back, or everything. */
     private void more(NotByTables why) throws IOException {
         CopyPlan copied = streamed.plan();
-        if (copied == null || copied.tables() == null || copied.objects() || why.besides == null) {
+        if (copied == null || copied.objects() || why.besides == null) {
             everything(why.getMessage());
             return;
         }

@@ -36,7 +36,7 @@ record CopyExtent(
                         plan.catalog().schemas().stream()
                                 .map(Catalog.Schema::name)
                                 .collect(Collectors.toUnmodifiableSet()),
-                        true,
+                        plan.objects(),
                         defined)
                 : new CopyExtent(false, plan.tables(), plan.schemas(), plan.objects(), defined);
     }
@@ -45,7 +45,6 @@ record CopyExtent(
     void remove(Connection connection, CatalogRestore restore) throws SQLException {
         if (!everything) {
             CatalogRestore.drop(connection, tables);
-            restore.setSchemas(connection, schemas);
             return;
         }
         try (Statement statement = connection.createStatement()) {

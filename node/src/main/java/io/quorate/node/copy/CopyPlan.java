@@ -31,7 +31,7 @@ import tools.jackson.databind.json.JsonMapper;
  *     {@code since}, or null if none of it is taken
  * @param tables the tables that are copied, those that the donor doesn't have included; null for everything
  * @param schemas databases that get the donor's characters, or go if the donor doesn't have them, besides these tables
- * @param objects whether accounts, views and stored programs are copied, besides these tables
+ * @param objects whether accounts, views and stored programs are copied, besides these tables; always with everything
  */
 record CopyPlan(
         String copy,
@@ -49,6 +49,7 @@ record CopyPlan(
     CopyPlan {
         // A service before this one has written none.
         schemas = schemas == null ? Set.of() : schemas;
+        objects = objects || tables == null;
     }
 
     CopyPlan upTo(long seqno, Catalog then) {

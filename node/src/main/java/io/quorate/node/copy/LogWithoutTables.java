@@ -39,7 +39,7 @@ final class LogWithoutTables implements WriteSetLog {
     /**
      * @param tables closed as {@link DifferingTables} says, so that a definition is of these tables alone or of none
      * @param defined the tables that a definition names, as {@link io.quorate.capture.DefinedTables#of} says
-     * @param copiedObjects whether a definition is of accounts, views and the like, and these are copied, too
+     * @param copiedObjects whether a definition is of a database, accounts, views and the like that are copied, too
      * @param rows what is left of a writeset's row events
      * @param reached whether the tables to which one of these rows cascaded are among the tables
      * @param upTo the seqno at which the tables are

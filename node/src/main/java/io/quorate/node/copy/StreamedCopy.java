@@ -267,8 +267,8 @@ final class StreamedCopy {
         Found some = where.mayBeAnywhere() ? null : differing(connection, where, contents, atLeast);
         Set<TableName> tables = some == null ? null : some.tables();
         Set<String> schemas = some == null ? Set.of() : some.schemas();
-        boolean objects = some != null && some.objects();
-        if (tables == null || objects) {
+        boolean objects = some == null || some.objects();
+        if (objects) {
             new CatalogRestore(contents.catalog())
                     .requireRights(connection, ports.properties().mysql().user());
         }
@@ -332,6 +332,7 @@ final class StreamedCopy {
         CatalogRestore restore = new CatalogRestore(plan.catalog());
         extent.remove(connection, restore);
         restore.create(connection);
+        restore.setSchemas(connection, plan.schemas());
         // Tables that are read at one moment can have their indexes at once. What cascades do is not in the order, so
         // cascades have to happen here, and need their foreign keys from the start.
         List<Catalog.Table> whole = plan.catalog().tables().stream()
@@ -437,7 +438,7 @@ final class StreamedCopy {
                 upTo = Math.max(upTo, done.upTo());
             }
         }
-        Catalog rest = plan.objects() ? plan.rest() : plan.catalog();
+        Catalog rest = plan.rest() == null ? plan.catalog() : plan.rest();
         long as = plan.since();
         for (int i = 0; i < CATALOG_TRIES; i++) {
             scan.advance(upTo);

@@ -140,11 +140,9 @@ public final class StoredColumns implements AutoCloseable {
         bound = null;
         execute(KEEP);
         Map<String, List<String>> candidates = candidates();
-        Iterator<Map<String, String>> all = Stream.concat(changes(candidates, 1), changes(candidates, 2))
+        for (Map<String, String> settings : Stream.concat(changes(candidates, 1), changes(candidates, 2))
                 .limit(BAG_TRIES_MAX)
-                .iterator();
-        while (all.hasNext()) {
-            Map<String, String> settings = all.next();
+                .toList()) {
             recompute(settings, "TRUE");
             if (wanted.equals(table.sum(connection, AuditedTable.Stretch.ALL))) {
                 return true;

@@ -71,25 +71,16 @@ public final class CatalogRestore {
         }
     }
 
-    /** Makes schemas if they aren't here, and gives them the donor's character sets and encryption. */
+    /** Gives schemas that were here before {@link #create} the donor's character sets and encryption. */
     public void setSchemas(Connection joiner, Set<String> names) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
-            new SchemaCollations(session).restore();
             for (Schema schema : catalog.schemas()) {
                 if (names.contains(schema.name())) {
-                    make(session, schema);
                     session.make(
                             "the characters of schema " + schema.name(),
                             "ALTER" + schema.create().substring("CREATE".length()));
                 }
             }
-        }
-    }
-
-    private static void make(Session session, Schema schema) throws SQLException {
-        session.make("schema " + schema.name(), ifMissing(schema.create(), "CREATE DATABASE "));
-        if (schema.readOnly()) {
-            session.setReadOnly(schema.name(), false);
         }
     }
 
@@ -118,7 +109,10 @@ public final class CatalogRestore {
             new SchemaCollations(session).restore();
             new SharedObjects(session).makeMissing(catalog.shared());
             for (Schema schema : catalog.schemas()) {
-                make(session, schema);
+                session.make("schema " + schema.name(), ifMissing(schema.create(), "CREATE DATABASE "));
+                if (schema.readOnly()) {
+                    session.setReadOnly(schema.name(), false);
+                }
             }
             for (Table table : catalog.tables()) {
                 session.execute("USE " + Identifiers.quoted(table.schema()));
