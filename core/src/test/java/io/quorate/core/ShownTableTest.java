@@ -43,6 +43,17 @@ class ShownTableTest {
         assertThat(comparable("CHECK ((`a` > -(`b`)))")).isEqualTo("CHECK ((`a` > -(`b`)))");
     }
 
+    @Test
+    void keysMayBeInAnySequenceIfTheyAreNotUnique() {
+        String shown = "  UNIQUE KEY `u` (`a`),\n  KEY `b` (`b`),\n  KEY `a` (`a`)\n) ENGINE=InnoDB";
+        assertThat(comparable(shown))
+                .isEqualTo(comparable("  UNIQUE KEY `u` (`a`),\n  KEY `a` (`a`),\n  KEY `b` (`b`)\n) ENGINE=InnoDB"))
+                .isNotEqualTo(
+                        comparable("  UNIQUE KEY `u` (`a`),\n  KEY `a` (`b`),\n  KEY `b` (`a`)\n) ENGINE=InnoDB"));
+        assertThat(comparable("  KEY `b` (`b`),\n  KEY `a` (`a`),\n  CONSTRAINT `c` CHECK (1)"))
+                .isEqualTo("  KEY `a` (`a`),\n  KEY `b` (`b`),\n  CONSTRAINT `c` CHECK (1)");
+    }
+
     private static String comparable(String shown) {
         return ShownTable.comparable(shown, DEFAULTS);
     }

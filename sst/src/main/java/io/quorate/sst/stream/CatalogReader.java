@@ -2,6 +2,7 @@
 package io.quorate.sst.stream;
 
 import io.quorate.core.Identifiers;
+import io.quorate.core.TableName;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.stream.Catalog.Program;
 import io.quorate.sst.stream.Catalog.Schema;
@@ -139,7 +140,9 @@ final class CatalogReader {
         List<String> shown = shown("SHOW CREATE TABLE " + Identifiers.quoted(schema, name));
         AuditedTable audited = shown == null ? null : AuditedTable.read(connection, schema, name);
         if (audited != null) {
-            TableText text = TableText.of(shown.get(1), row.get(3));
+            Set<String> generated =
+                    GeneratedKeys.among(TableText.plainKeys(shown.get(1)), session, new TableName(schema, name));
+            TableText text = TableText.of(shown.get(1), row.get(3), generated);
             tables.add(new Table(
                     schema, name, text.create(), text.indexes(), text.foreignKeys(), row.get(3), audited.hasKey()));
         }

@@ -36,6 +36,9 @@ public final class CatalogRestore {
     /** A generated column, in the text of its table. */
     private static final Pattern GENERATED = Pattern.compile("(?m)^\\s*(`(?:[^`]|``)+`) .* GENERATED ALWAYS AS ");
 
+    private static final String INDEXES =
+            "SELECT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?";
+
     private final Catalog catalog;
 
     /** @throws QuorateException COPY_REFUSED when the catalog has something that isn't part of a copy */
@@ -174,8 +177,8 @@ public final class CatalogRestore {
             List<Clause> missing = missing(
                     session,
                     table,
-                    indexes,
-                    "SELECT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?");
+                    indexes.stream().filter(c -> !GeneratedKeys.isOne(c)).toList(),
+                    INDEXES);
             // InnoDB makes one FULLTEXT index at a time, and for the first one it makes the whole table again, so there
             // should be no other index yet.
             for (Clause clause : missing) {
@@ -228,7 +231,8 @@ public final class CatalogRestore {
     }
 
     /**
-     * Adds those foreign keys of a table that it doesn't have. The rows aren't checked, because they are the donor's.
+     * Adds those foreign keys of a table that it doesn't have, with the indexes that the server generates. The rows
+     * aren't checked, because they are the donor's.
      */
     public void addForeignKeys(Connection joiner, Table table) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
@@ -239,6 +243,11 @@ public final class CatalogRestore {
                     "SELECT CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS"
                             + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND CONSTRAINT_TYPE = 'FOREIGN KEY'");
             add(session, table, missing);
+            List<Clause> generated =
+                    table.indexes().stream().filter(GeneratedKeys::isOne).toList();
+            if (!generated.isEmpty()) {
+                GeneratedKeys.make(session, table, missing(session, table, generated, INDEXES));
+            }
         }
     }
 

@@ -150,6 +150,8 @@ final class CatalogRule {
                 .rest(ROWS);
         for (Clause index : table.indexes()) {
             read(index.definition())
+                    // A generated one.
+                    .perhaps("FOREIGN")
                     .perhaps("UNIQUE")
                     .perhaps("FULLTEXT")
                     .perhaps("SPATIAL")

@@ -6,6 +6,9 @@ import io.quorate.core.QuorateException;
 import io.quorate.sst.stream.Catalog.Clause;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A table's definition taken apart: secondary keys are made faster from existing rows than with every row, and a
@@ -20,33 +23,61 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
 
     private static final int SHOWN_MAX = 200;
 
+    /** One without anything but names. */
+    private static final Pattern PLAIN = Pattern.compile("KEY `(?:[^`]|``)+` \\(`(?:[^`]|``)+`(?:,`(?:[^`]|``)+`)*\\)");
+
     /** InnoDB uses this one for FULLTEXT, or makes a hidden column. */
     private static final String FULLTEXT_ROWS = "FTS_DOC_ID_INDEX";
 
-    /** @throws QuorateException COPY_NOT_BY_STREAM for what this version can't read */
-    static TableText of(String text, String engine) {
+    /** The keys that a server may have generated for a foreign key. */
+    static List<Clause> plainKeys(String text) {
+        List<String> parts = new ArrayList<>();
         try {
-            return read(text, engine);
+            split(text, text.indexOf('(', endOfQuoted(text, text.indexOf('`'))), parts);
         } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
-            String shown = text.substring(0, Math.min(SHOWN_MAX, text.length()));
-            throw new QuorateException(ErrorCode.COPY_NOT_BY_STREAM, "a table's definition can't be read: " + shown, e);
+            throw unreadable(text, e);
+        }
+        return clauses(
+                parts.stream().filter(part -> PLAIN.matcher(part).matches()).toList());
+    }
+
+    /**
+     * @param generated the names of keys that the server has generated for foreign keys
+     * @throws QuorateException COPY_NOT_BY_STREAM for what this version can't read
+     */
+    static TableText of(String text, String engine, Set<String> generated) {
+        try {
+            return read(text, engine, generated);
+        } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
+            throw unreadable(text, e);
         }
     }
 
-    private static TableText read(String text, String engine) {
+    private static QuorateException unreadable(String text, RuntimeException e) {
+        String shown = text.substring(0, Math.min(SHOWN_MAX, text.length()));
+        return new QuorateException(ErrorCode.COPY_NOT_BY_STREAM, "a table's definition can't be read: " + shown, e);
+    }
+
+    private static TableText read(String text, String engine, Set<String> generated) {
         int open = text.indexOf('(', endOfQuoted(text, text.indexOf('`')));
         List<String> parts = new ArrayList<>();
         int close = split(text, open, parts);
         List<String> secondary = parts.stream().filter(TableText::isSecondary).toList();
-        List<String> deferred = secondary.subList(staying(parts, secondary, engine), secondary.size());
+        int staying = staying(parts, secondary, engine);
+        List<String> made = secondary.stream()
+                .filter(part -> generated.contains(name(part)) && !isCounted(parts, part))
+                .toList();
+        List<String> deferred = new ArrayList<>(secondary.subList(staying, secondary.size()));
+        deferred.removeAll(made);
         List<String> foreign = parts.stream().filter(TableText::isForeignKey).toList();
         List<String> kept = parts.stream()
-                .filter(part -> !deferred.contains(part) && !foreign.contains(part))
+                .filter(part -> !deferred.contains(part) && !made.contains(part) && !foreign.contains(part))
                 .map(TableText::withoutTablesCollation)
                 .toList();
         return new TableText(
                 text.substring(0, open + 1) + "\n  " + String.join(",\n  ", kept) + "\n" + text.substring(close),
-                clauses(deferred),
+                Stream.concat(clauses(deferred).stream(), clauses(made).stream().map(GeneratedKeys::clause))
+                        .toList(),
                 clauses(foreign));
     }
 
@@ -72,7 +103,7 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
     }
 
     /** @return the index after the quoted part that begins at {@code start} */
-    private static int endOfQuoted(String text, int start) {
+    static int endOfQuoted(String text, int start) {
         char quote = text.charAt(start);
         for (int i = start + 1; i < text.length(); i++) {
             char c = text.charAt(i);
@@ -124,6 +155,13 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
             lacksKey &= !counts;
         }
         return stay;
+    }
+
+    /** Whether it may be the key that MySQL demands of a column with AUTO_INCREMENT. */
+    private static boolean isCounted(List<String> parts, String key) {
+        String first = firstColumn(key, endOfQuoted(key, key.indexOf('`')));
+        return parts.stream()
+                .anyMatch(part -> isAutoIncrement(part) && name(part).equals(first));
     }
 
     private static boolean isAutoIncrement(String part) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.QuorateException;
+import io.quorate.core.ShownTable;
 import io.quorate.core.TableName;
 import io.quorate.sandbox.MySqlDialect;
 import io.quorate.sandbox.MySqlServer;
@@ -36,8 +37,9 @@ class CatalogIT {
             "SET sql_log_bin = 0",
             "CREATE USER copier@localhost " + dialect.identifiedBy() + " 'cop''ier'",
             // As docs/accounts.md has it.
-            "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, PROCESS, XA_RECOVER_ADMIN,"
-                    + " REPLICATION SLAVE, REPLICATION CLIENT, REPLICATION_APPLIER, SESSION_VARIABLES_ADMIN,"
+            "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, CREATE TEMPORARY TABLES,"
+                    + " PROCESS, XA_RECOVER_ADMIN, REPLICATION SLAVE, REPLICATION CLIENT, REPLICATION_APPLIER,"
+                    + " SESSION_VARIABLES_ADMIN,"
                     + " SYSTEM_VARIABLES_ADMIN, CONNECTION_ADMIN ON *.* TO copier@localhost WITH GRANT OPTION",
             // To see it all, at a donor.
             "GRANT SHOW VIEW, SHOW_ROUTINE, TRIGGER, EVENT ON *.* TO copier@localhost",
@@ -68,7 +70,7 @@ class CatalogIT {
                 .start();
         donor.execute(account(donor.dialect()));
         joiner.execute(account(joiner.dialect()));
-        donor.execute("SET GLOBAL log_bin_trust_function_creators = ON");
+        donor.execute("SET GLOBAL log_bin_trust_function_creators = ON", "CREATE DATABASE quorate");
         try (Connection root = donor.connect();
                 Statement statement = root.createStatement()) {
             statement.setEscapeProcessing(false);
@@ -166,6 +168,54 @@ class CatalogIT {
         } finally {
             donor.execute("DROP DATABASE lent");
             joiner.execute("DROP DATABASE lent");
+        }
+    }
+
+    /** They go on both when others cover their columns. Seen: they stayed on a server that had got a copy. */
+    @Test
+    void anIndexThatTheServerHasGeneratedIsGeneratedAgain() throws Exception {
+        TableName child = new TableName("made", "child");
+        donor.execute(
+                "CREATE DATABASE made",
+                "CREATE TABLE made.parent (id INT PRIMARY KEY)",
+                "CREATE TABLE made.child (id INT PRIMARY KEY, a INT, b INT, c INT, d INT, e INT, f INT,"
+                        + " FOREIGN KEY (a) REFERENCES made.parent (id),"
+                        + " FOREIGN KEY given (b) REFERENCES made.parent (id),"
+                        + " CONSTRAINT named FOREIGN KEY (c) REFERENCES made.parent (id),"
+                        + " CONSTRAINT gone FOREIGN KEY (d) REFERENCES made.parent (id),"
+                        + " KEY asked (e), CONSTRAINT asked FOREIGN KEY (e) REFERENCES made.parent (id),"
+                        + " CONSTRAINT renamed FOREIGN KEY (f) REFERENCES made.parent (id))",
+                "ALTER TABLE made.child DROP FOREIGN KEY gone, RENAME INDEX renamed TO other");
+        try (Connection connection = connect(joiner)) {
+            Catalog catalog = read(Omitted.NOTHING).only(Set.of(child, new TableName("made", "parent")));
+            CatalogRestore restore = new CatalogRestore(catalog);
+            for (int i = 0; i < 2; i++) {
+                restore.create(connection);
+                for (Table table : catalog.tables()) {
+                    restore.addIndexes(connection, table);
+                    restore.addForeignKeys(connection, table);
+                }
+                assertThat(shown(joiner)).isEqualTo(shown(donor));
+            }
+            String covering = "ALTER TABLE made.child ADD KEY (a, id), ADD KEY (b, id), ADD KEY (c, id),"
+                    + " ADD KEY (d, id), ADD KEY (e, id), ADD KEY (f, id)";
+            donor.execute(covering);
+            joiner.execute("SET sql_log_bin = 0", covering);
+            assertThat(shown(donor))
+                    .contains("KEY `asked` (`e`)", "KEY `other` (`f`)")
+                    .doesNotContain("(`a`),");
+            assertThat(shown(joiner)).isEqualTo(shown(donor));
+        } finally {
+            donor.execute("DROP DATABASE made");
+            joiner.execute("SET sql_log_bin = 0", "DROP DATABASE IF EXISTS made");
+        }
+    }
+
+    private static String shown(MySqlServer server) throws SQLException {
+        try (Connection connection = server.connect();
+                Session session = Session.ofDonor(connection)) {
+            return ShownTable.comparable(
+                    session.rows("SHOW CREATE TABLE made.child").get(0).get(1), Map.of());
         }
     }
 

@@ -9,6 +9,7 @@ import io.quorate.fuzz.Fuzz;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Whatever SHOW CREATE prints, nothing unforeseen comes of reading it. */
@@ -43,7 +44,7 @@ class ServerTextFuzzTest {
         of(List.of(TABLE)).refusing(QuorateException.class).run(bytes -> {
             String text = new String(bytes, StandardCharsets.UTF_8);
             ShownTable.comparable(text, Map.of("utf8mb4", "utf8mb4_0900_ai_ci"));
-            TableText.of(text, "InnoDB");
+            TableText.of(text, "InnoDB", Set.of());
         });
     }
 

@@ -4,11 +4,16 @@ package io.quorate.sst.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sst.stream.Catalog.Clause;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class TableTextTest {
-    private static TableText of(String body) {
-        return TableText.of("CREATE TABLE `t(``` (\n  " + body + "\n) ENGINE=InnoDB COMMENT=')'", "InnoDB");
+    private static TableText of(String body, String... generated) {
+        return TableText.of(text(body), "InnoDB", Set.of(generated));
+    }
+
+    private static String text(String body) {
+        return "CREATE TABLE `t(``` (\n  " + body + "\n) ENGINE=InnoDB COMMENT=')'";
     }
 
     @Test
@@ -49,6 +54,17 @@ class TableTextTest {
         TableText text = of("`a` int NOT NULL,\n  UNIQUE KEY `u` (`a`),\n  KEY `k` (`a`)");
         assertThat(text.create()).contains("UNIQUE KEY `u`", "KEY `k`");
         assertThat(text.indexes()).isEmpty();
+    }
+
+    /** Those of a counter stay all the same. */
+    @Test
+    void hasGeneratedKeysGeneratedAgain() {
+        String body = "`a (b` int,\n  `n` int NOT NULL AUTO_INCREMENT,\n  KEY `n` (`n`),\n  KEY `f``(` (`a (b`,`n`),\n"
+                + "  KEY `x` (`a (b`(3)),\n  KEY `y` (`n` DESC)";
+        assertThat(TableText.plainKeys(text(body))).extracting(Clause::name).containsExactly("n", "f`(");
+        TableText text = of(body, "n", "f`(");
+        assertThat(text.create()).contains("KEY `n`", "KEY `x`", "KEY `y`").doesNotContain("KEY `f");
+        assertThat(text.indexes()).containsExactly(new Clause("f`(", "FOREIGN KEY `f``(` (`a (b`,`n`)"));
     }
 
     @Test
