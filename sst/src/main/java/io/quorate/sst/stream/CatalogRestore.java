@@ -243,10 +243,17 @@ public final class CatalogRestore {
                     "SELECT CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS"
                             + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND CONSTRAINT_TYPE = 'FOREIGN KEY'");
             add(session, table, missing);
+            // A foreign key brings an index of its name; those of other names take its place.
             List<Clause> generated =
                     table.indexes().stream().filter(GeneratedKeys::isOne).toList();
             if (!generated.isEmpty()) {
-                GeneratedKeys.make(session, table, missing(session, table, generated, INDEXES));
+                add(
+                        session,
+                        table,
+                        missing(session, table, generated, INDEXES).stream()
+                                .map(GeneratedKeys::byNoForeignKey)
+                                .toList());
+                GeneratedKeys.leave(session, table);
             }
         }
     }

@@ -2,6 +2,7 @@
 package io.quorate.sst.stream;
 
 import io.quorate.core.Identifiers;
+import io.quorate.core.SessionSettings;
 import io.quorate.core.TableName;
 import io.quorate.sst.stream.Catalog.Clause;
 import io.quorate.sst.stream.Catalog.Table;
@@ -28,9 +29,11 @@ final class GeneratedKeys {
     /** Of the indexes of a table. */
     private static final int KEYS_MAX = 64;
 
-    /** For tables that this server wouldn't make. */
-    private static final String AS_IT_IS =
-            "SET SESSION sql_log_bin = 0, sql_require_primary_key = OFF, innodb_strict_mode = OFF";
+    /** For tables that this server wouldn't make, and without waiting for who has locked one. */
+    private static final String AS_IT_IS = "SET SESSION sql_log_bin = 0, sql_require_primary_key = OFF,"
+            + " innodb_strict_mode = OFF, lock_wait_timeout = 1";
+
+    private static final String WAITING = "SET SESSION lock_wait_timeout = " + SessionSettings.LOCK_WAIT_SECONDS;
 
     private static final String LIKE_IT = "`quorate`.`like_it`";
     /** It isn't there, and needn't be while foreign keys aren't checked. */
@@ -48,9 +51,12 @@ final class GeneratedKeys {
      */
     static Set<String> among(List<Clause> plain, Session donor, TableName table) throws SQLException {
         Set<String> generated = new HashSet<>();
+        if (plain.isEmpty()) {
+            return generated;
+        }
         try {
+            donor.execute(AS_IT_IS);
             for (int from = 0; from < plain.size(); ) {
-                donor.execute(AS_IT_IS);
                 donor.execute("CREATE TEMPORARY TABLE " + LIKE_IT + " LIKE "
                         + Identifiers.quoted(table.schema(), table.table()));
                 Set<String> before = keys(donor);
@@ -67,13 +73,17 @@ final class GeneratedKeys {
                 donor.execute("DROP TEMPORARY TABLE " + LIKE_IT);
             }
         } catch (SQLException e) {
-            if (Session.passes(e)) {
+            if (e.getSQLState() != null && e.getSQLState().startsWith("08")) {
                 throw e;
             }
             // There are no temporary tables with FULLTEXT indexes or partitions, say.
-            log.debug("which indexes of {} are generated can't be found out: {}", table, e.getMessage());
+            log.info(
+                    "which indexes of {} the server has generated can't be found out: {}. A copy has ordinary ones",
+                    table,
+                    e.getMessage());
             donor.execute("DROP TEMPORARY TABLE IF EXISTS " + LIKE_IT);
         }
+        donor.execute(WAITING);
         return generated;
     }
 
@@ -97,29 +107,23 @@ final class GeneratedKeys {
         return index.definition().startsWith(GENERATED);
     }
 
-    /**
-     * Has the joiner's server generate those that its foreign keys haven't brought: the donor's had other names, or
-     * none.
-     *
-     * @param missing those that the table doesn't have
-     */
-    static void make(Session joiner, Table table, List<Clause> missing) throws SQLException {
-        String alter = "ALTER TABLE " + Identifiers.quoted(table.schema(), table.name()) + " ";
-        if (!missing.isEmpty()) {
-            joiner.make(
-                    "generated indexes of " + table.fullName(),
-                    missing.stream()
-                            .map(key -> "ADD " + key.definition() + " REFERENCES " + NO_TABLE + " " + columns(key))
-                            .collect(Collectors.joining(", ", alter, "")));
-        }
+    /** What has a server generate it. Of two that it has generated for the same columns it keeps the later one. */
+    static Clause byNoForeignKey(Clause generated) {
+        return new Clause(
+                generated.name(), generated.definition() + " REFERENCES " + NO_TABLE + " " + columns(generated));
+    }
+
+    /** Takes from a table the foreign keys of {@link #byNoForeignKey}, and leaves it the indexes. */
+    static void leave(Session joiner, Table table) throws SQLException {
         List<List<String>> gone = joiner.rows(
                 "SELECT CONSTRAINT_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = ?"
                         + " AND TABLE_NAME = ? AND UNIQUE_CONSTRAINT_SCHEMA = 'quorate'",
                 table.schema(),
                 table.name());
         if (!gone.isEmpty()) {
+            String alter = "ALTER TABLE " + Identifiers.quoted(table.schema(), table.name()) + " ";
             joiner.make(
-                    "indexes without foreign keys of " + table.fullName(),
+                    "generated indexes of " + table.fullName(),
                     gone.stream()
                             .map(row -> "DROP FOREIGN KEY " + Identifiers.quoted(row.get(0)))
                             .collect(Collectors.joining(", ", alter, "")));

@@ -14,9 +14,10 @@ import java.util.List;
  * federate with. MySQL shows none of them as a statement, so their statements are made here of what it says about them.
  */
 final class SharedObjects {
+    /** FILES has the same, and waits for every table that somebody has locked. */
     private static final String TABLESPACES = """
-            SELECT t.NAME, f.FILE_NAME, t.ZIP_PAGE_SIZE, t.ENCRYPTION, t.AUTOEXTEND_SIZE
-            FROM information_schema.INNODB_TABLESPACES t JOIN information_schema.FILES f ON f.FILE_ID = t.SPACE
+            SELECT t.NAME, f.PATH, t.ZIP_PAGE_SIZE, t.ENCRYPTION, t.AUTOEXTEND_SIZE
+            FROM information_schema.INNODB_TABLESPACES t JOIN information_schema.INNODB_DATAFILES f USING (SPACE)
             WHERE t.SPACE_TYPE = 'General' AND t.NAME <> 'mysql' ORDER BY 1""";
     /** MySQL's own are in the ranges that it reserves. */
     private static final String REFERENCE_SYSTEMS = """

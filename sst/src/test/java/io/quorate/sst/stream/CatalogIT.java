@@ -211,6 +211,24 @@ class CatalogIT {
         }
     }
 
+    @Test
+    void aTableThatAClientHasLockedIsNotWaitedFor() throws Exception {
+        donor.execute("CREATE DATABASE held", "CREATE TABLE held.t (id INT PRIMARY KEY, a INT, KEY (a))");
+        try (Connection client = donor.connect();
+                Statement statement = client.createStatement();
+                Connection connection = connect(donor);
+                Session session = Session.ofDonor(connection)) {
+            statement.execute("LOCK TABLES held.t WRITE");
+            assertThat(GeneratedKeys.among(
+                            List.of(new Catalog.Clause("a", "KEY `a` (`a`)")), session, new TableName("held", "t")))
+                    .isEmpty();
+            // As any query does that asks for nothing general.
+            assertThat(new SharedObjects(session).read()).isNotNull();
+        } finally {
+            donor.execute("DROP DATABASE held");
+        }
+    }
+
     private static String shown(MySqlServer server) throws SQLException {
         try (Connection connection = server.connect();
                 Session session = Session.ofDonor(connection)) {
