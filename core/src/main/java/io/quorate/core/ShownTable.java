@@ -48,8 +48,8 @@ public final class ShownTable {
     private static String withSortedKeys(String shown) {
         return KEYS.matcher(shown).replaceAll(keys -> {
             String end = keys.group().endsWith(",") ? "," : "";
-            return Matcher.quoteReplacement(Arrays.stream(keys.group().split(",?\n", -1))
-                    .map(key -> key.endsWith(",") ? key.substring(0, key.length() - 1) : key)
+            return Matcher.quoteReplacement(Arrays.stream(keys.group().split("\n"))
+                    .map(key -> key.replaceFirst(",$", ""))
                     .sorted()
                     .collect(Collectors.joining(",\n", "", end)));
         });

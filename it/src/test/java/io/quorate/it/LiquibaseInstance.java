@@ -20,18 +20,8 @@ import liquibase.resource.DirectoryResourceAccessor;
 import liquibase.ui.LoggerUIService;
 
 /** An application that migrates its schema by Liquibase when it boots. */
-public final class LiquibaseInstance implements Callable<Void> {
+public record LiquibaseInstance(String url, Path directory, String log) implements Callable<Void> {
     private static final Logger LIQUIBASE = Logger.getLogger("liquibase");
-
-    private final String url;
-    private final Path directory;
-    private final String log;
-
-    public LiquibaseInstance(String url, Path directory, String log) {
-        this.url = url;
-        this.directory = directory;
-        this.log = log;
-    }
 
     @Override
     public Void call() throws Exception {

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quorate.sandbox.MySqlServer;
 import java.io.File;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -16,7 +14,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -32,6 +29,7 @@ import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.output.MigrateResult;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -58,11 +56,6 @@ class MigrationsIT {
 
     @TempDir
     private Path directory;
-
-    /** One start of an instance. */
-    interface Instance {
-        void migrate(MySqlServer server, String schema) throws Exception;
-    }
 
     @BeforeAll
     static void start() throws Exception {
@@ -97,17 +90,17 @@ class MigrationsIT {
 
     @Test
     void liquibase() throws Exception {
-        boot("liquibase", changes("META-INF/jpa-changelog-1.0.0.Final.xml"));
+        boot("liquibase", "META-INF/jpa-changelog-1.0.0.Final.xml");
     }
 
     @Test
     @Tag("long")
     void keycloak() throws Exception {
-        boot("keycloak", changes("META-INF/jpa-changelog-master.xml"));
+        boot("keycloak", "META-INF/jpa-changelog-master.xml");
     }
 
-    /** @param log one of Keycloak's */
-    private Instance changes(String log) throws IOException {
+    @BeforeEach
+    void copyChangeLogs() throws IOException {
         Path logs = Files.createDirectory(directory.resolve("META-INF"));
         try (Stream<Path> files = Files.list(KEYCLOAK.resolve("META-INF"))) {
             for (Path file : files.filter(f -> f.toString().endsWith(".xml")).toList()) {
@@ -116,39 +109,39 @@ class MigrationsIT {
                         logs.resolve(file.getFileName()), PROGRAMS.matcher(text).replaceAll(""));
             }
         }
-        return (server, schema) -> {
-            // Liquibase keeps in statics what it knows of locks.
-            try (URLClassLoader own = new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader())) {
-                Class<?> change = own.loadClass(LiquibaseInstance.class.getName());
-                Thread.currentThread().setContextClassLoader(own);
-                ((Callable<?>) change.getDeclaredConstructor(String.class, Path.class, String.class)
-                                .newInstance(server.jdbcUrl(schema), directory, log))
-                        .call();
-            }
-        };
     }
 
-    private static URL[] classPath() {
-        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-                .map(MigrationsIT::url)
-                .toArray(URL[]::new);
-    }
-
-    private static URL url(String path) {
-        try {
-            return Path.of(path).toUri().toURL();
-        } catch (MalformedURLException e) {
-            throw new UncheckedIOException(e);
+    /**
+     * One start of an instance.
+     *
+     * @param log a change log of Keycloak's
+     */
+    private void migrate(MySqlServer server, String schema, String log) throws Exception {
+        // Liquibase keeps in statics what it knows of locks.
+        try (URLClassLoader own = new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader())) {
+            Class<?> change = own.loadClass(LiquibaseInstance.class.getName());
+            Thread.currentThread().setContextClassLoader(own);
+            ((Callable<?>) change.getDeclaredConstructor(String.class, Path.class, String.class)
+                            .newInstance(server.jdbcUrl(schema), directory, log))
+                    .call();
         }
     }
 
+    private static URL[] classPath() throws IOException {
+        List<URL> all = new ArrayList<>();
+        for (String each : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            all.add(Path.of(each).toUri().toURL());
+        }
+        return all.toArray(URL[]::new);
+    }
+
     /** Boots three instances on one server alone, then on three nodes, and compares what they end with. */
-    private static void boot(String schema, Instance instance) throws Exception {
+    private void boot(String schema, String log) throws Exception {
         String expected;
         try (MySqlServer alone = MySqlServer.builder().start()) {
             alone.execute("CREATE DATABASE " + schema + CHARSET, "CREATE USER app IDENTIFIED BY 'app'");
             alone.execute("GRANT ALL ON *.* TO app");
-            System.out.println(schema + ", alone: " + boot(List.of(alone, alone, alone), schema, instance));
+            System.out.println(schema + ", alone: " + boot(List.of(alone, alone, alone), schema, log));
             expected = columns(alone, schema);
         }
         List<MySqlServer> nodes = cluster.servers().stream().map(cluster::mysql).toList();
@@ -161,7 +154,7 @@ class MigrationsIT {
             for (int node : cluster.servers()) {
                 clients.add(threads.submit(() -> write(node, schema.hashCode() & 0xFFFF, done)));
             }
-            System.out.println(schema + ", on three nodes: " + boot(nodes, schema, instance));
+            System.out.println(schema + ", on three nodes: " + boot(nodes, schema, log));
             done.set(true);
             for (Future<Integer> client : clients) {
                 assertThat(client.get()).isPositive();
@@ -178,15 +171,14 @@ class MigrationsIT {
     }
 
     /** How each instance failed before it was up, and the seconds that all took. */
-    private static Map<String, Object> boot(List<MySqlServer> servers, String schema, Instance instance)
-            throws Exception {
+    private Map<String, Object> boot(List<MySqlServer> servers, String schema, String log) throws Exception {
         long start = System.nanoTime();
         Map<String, Object> ends = new TreeMap<>();
         ExecutorService threads = Executors.newFixedThreadPool(servers.size());
         try {
             List<Future<List<String>>> instances = new ArrayList<>();
             for (MySqlServer server : servers) {
-                instances.add(threads.submit(() -> bootOne(server, schema, instance)));
+                instances.add(threads.submit(() -> bootOne(server, schema, log)));
             }
             for (int i = 0; i < instances.size(); i++) {
                 ends.put("instance " + (i + 1), instances.get(i).get());
@@ -198,11 +190,11 @@ class MigrationsIT {
         return ends;
     }
 
-    private static List<String> bootOne(MySqlServer server, String schema, Instance instance) throws Exception {
+    private List<String> bootOne(MySqlServer server, String schema, String log) throws Exception {
         List<String> failures = new ArrayList<>();
         while (true) {
             try {
-                instance.migrate(server, schema);
+                migrate(server, schema, log);
                 return failures;
             } catch (Exception e) {
                 Throwable cause = e;

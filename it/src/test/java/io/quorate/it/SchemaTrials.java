@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.Ports;
 import java.sql.Connection;
@@ -105,11 +107,13 @@ class SchemaTrials {
                         "SET GLOBAL group_replication_bootstrap_group = OFF");
             }
             for (MySqlServer server : servers) {
-                Cluster.within(
-                        Cluster.LIMIT,
-                        () -> server.queryLong("SELECT COUNT(*) FROM performance_schema.replication_group_members"
-                                        + " WHERE MEMBER_STATE = 'ONLINE'")
-                                == SERVERS);
+                assertThat(Cluster.within(
+                                Cluster.LIMIT,
+                                () -> server.queryLong(
+                                                "SELECT COUNT(*) FROM performance_schema.replication_group_members"
+                                                        + " WHERE MEMBER_STATE = 'ONLINE'")
+                                        == SERVERS))
+                        .isTrue();
             }
             measure("Group Replication", servers.get(0), () -> awaitAll(servers));
         } finally {
@@ -120,7 +124,8 @@ class SchemaTrials {
     private static void awaitAll(List<MySqlServer> servers) {
         String executed = servers.get(0).queryOne("SELECT @@GLOBAL.gtid_executed");
         for (MySqlServer server : servers) {
-            server.queryOne("SELECT WAIT_FOR_EXECUTED_GTID_SET('" + executed + "', 300)");
+            assertThat(server.queryLong("SELECT WAIT_FOR_EXECUTED_GTID_SET('" + executed + "', 300)"))
+                    .isZero();
         }
     }
 

@@ -65,7 +65,8 @@ public record Catalog(
 
     /**
      * @param create {@code CREATE TABLE} without what is deferred
-     * @param indexes what has to be added when the rows are there
+     * @param indexes what has to be added when the rows are there, and at the end, with the foreign keys, those that a
+     *     server generates ({@link GeneratedKeys})
      * @param foreignKeys what has to be added when all tables have their indexes
      * @param keyed whether rows are found by a primary key, as an audit sees it
      */

@@ -140,9 +140,9 @@ final class CatalogReader {
         List<String> shown = shown("SHOW CREATE TABLE " + Identifiers.quoted(schema, name));
         AuditedTable audited = shown == null ? null : AuditedTable.read(connection, schema, name);
         if (audited != null) {
-            Set<String> generated =
-                    GeneratedKeys.among(TableText.plainKeys(shown.get(1)), session, new TableName(schema, name));
-            TableText text = TableText.of(shown.get(1), row.get(3), generated);
+            TableName table = new TableName(schema, name);
+            TableText text =
+                    TableText.of(shown.get(1), row.get(3), plain -> GeneratedKeys.among(plain, session, table));
             tables.add(new Table(
                     schema, name, text.create(), text.indexes(), text.foreignKeys(), row.get(3), audited.hasKey()));
         }

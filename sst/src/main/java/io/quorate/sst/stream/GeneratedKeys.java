@@ -47,7 +47,7 @@ final class GeneratedKeys {
     /**
      * Those of some keys that the server of a donor has generated.
      *
-     * @param plain as {@link TableText#plainKeys}
+     * @param plain as for {@link TableText.Generated}
      */
     static Set<String> among(List<Clause> plain, Session donor, TableName table) throws SQLException {
         Set<String> generated = new HashSet<>();
@@ -73,7 +73,7 @@ final class GeneratedKeys {
                 donor.execute("DROP TEMPORARY TABLE " + LIKE_IT);
             }
         } catch (SQLException e) {
-            if (e.getSQLState() != null && e.getSQLState().startsWith("08")) {
+            if (Session.isLost(e)) {
                 throw e;
             }
             // There are no temporary tables with FULLTEXT indexes or partitions, say.

@@ -135,7 +135,12 @@ final class Session implements AutoCloseable {
 
     /** Whether the failure comes from the moment or the connection, and not from the statement. */
     static boolean passes(SQLException e) {
-        return (e.getSQLState() != null && e.getSQLState().startsWith("08")) || PASSING.contains(e.getErrorCode());
+        return isLost(e) || PASSING.contains(e.getErrorCode());
+    }
+
+    /** Whether the connection is. */
+    static boolean isLost(SQLException e) {
+        return e.getSQLState() != null && e.getSQLState().startsWith("08");
     }
 
     static QuorateException refused(String why) {

@@ -4,6 +4,7 @@ package io.quorate.sst.stream;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.sst.stream.Catalog.Clause;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -29,43 +30,40 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
     /** InnoDB uses this one for FULLTEXT, or makes a hidden column. */
     private static final String FULLTEXT_ROWS = "FTS_DOC_ID_INDEX";
 
-    /** The keys that a server may have generated for a foreign key. */
-    static List<Clause> plainKeys(String text) {
-        List<String> parts = new ArrayList<>();
-        try {
-            split(text, text.indexOf('(', endOfQuoted(text, text.indexOf('`'))), parts);
-        } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
-            throw unreadable(text, e);
-        }
-        return clauses(
-                parts.stream().filter(part -> PLAIN.matcher(part).matches()).toList());
+    /** Says which keys a server has generated for foreign keys. */
+    interface Generated {
+        /**
+         * @param plain those that it may have generated
+         * @return the names of those that it has
+         */
+        Set<String> among(List<Clause> plain) throws SQLException;
     }
 
-    /**
-     * @param generated the names of keys that the server has generated for foreign keys
-     * @throws QuorateException COPY_NOT_BY_STREAM for what this version can't read
-     */
-    static TableText of(String text, String engine, Set<String> generated) {
+    /** @throws QuorateException COPY_NOT_BY_STREAM for what this version can't read */
+    static TableText of(String text, String engine, Generated generated) throws SQLException {
         try {
             return read(text, engine, generated);
         } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
-            throw unreadable(text, e);
+            String shown = text.substring(0, Math.min(SHOWN_MAX, text.length()));
+            throw new QuorateException(ErrorCode.COPY_NOT_BY_STREAM, "a table's definition can't be read: " + shown, e);
         }
     }
 
-    private static QuorateException unreadable(String text, RuntimeException e) {
-        String shown = text.substring(0, Math.min(SHOWN_MAX, text.length()));
-        return new QuorateException(ErrorCode.COPY_NOT_BY_STREAM, "a table's definition can't be read: " + shown, e);
-    }
-
-    private static TableText read(String text, String engine, Set<String> generated) {
+    private static TableText read(String text, String engine, Generated generated) throws SQLException {
         int open = text.indexOf('(', endOfQuoted(text, text.indexOf('`')));
         List<String> parts = new ArrayList<>();
         int close = split(text, open, parts);
         List<String> secondary = parts.stream().filter(TableText::isSecondary).toList();
-        int staying = staying(parts, secondary, engine);
+        String counted = parts.stream()
+                .filter(TableText::isAutoIncrement)
+                .map(TableText::name)
+                .findFirst()
+                .orElse(null);
+        int staying = staying(parts, secondary, counted, engine);
+        Set<String> names = generated.among(clauses(
+                secondary.stream().filter(key -> PLAIN.matcher(key).matches()).toList()));
         List<String> made = secondary.stream()
-                .filter(part -> generated.contains(name(part)) && !isCounted(parts, part))
+                .filter(key -> names.contains(name(key)) && !isOf(counted, key))
                 .toList();
         List<String> deferred = new ArrayList<>(secondary.subList(staying, secondary.size()));
         deferred.removeAll(made);
@@ -130,8 +128,10 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
     /**
      * How many of the secondary keys stay: all, if one of them may determine the order of the rows; otherwise those
      * that MySQL demands and those before them, because the order of the keys would change.
+     *
+     * @param counted as for {@link #isOf}
      */
-    private static int staying(List<String> parts, List<String> secondary, String engine) {
+    private static int staying(List<String> parts, List<String> secondary, String counted, String engine) {
         String primary = parts.stream()
                 .filter(part -> part.startsWith("PRIMARY KEY"))
                 .findFirst()
@@ -139,16 +139,11 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
         if (primary == null || !engine.equalsIgnoreCase("InnoDB")) {
             return secondary.size();
         }
-        String counted = parts.stream()
-                .filter(TableText::isAutoIncrement)
-                .map(TableText::name)
-                .findFirst()
-                .orElse(null);
         boolean lacksKey = counted != null && !counted.equals(firstColumn(primary, 0));
         int stay = 0;
         for (int i = 0; i < secondary.size(); i++) {
             String key = secondary.get(i);
-            boolean counts = lacksKey && counted.equals(firstColumn(key, endOfQuoted(key, key.indexOf('`'))));
+            boolean counts = lacksKey && isOf(counted, key);
             if (counts || name(key).equalsIgnoreCase(FULLTEXT_ROWS)) {
                 stay = i + 1;
             }
@@ -157,11 +152,13 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
         return stay;
     }
 
-    /** Whether it may be the key that MySQL demands of a column with AUTO_INCREMENT. */
-    private static boolean isCounted(List<String> parts, String key) {
-        String first = firstColumn(key, endOfQuoted(key, key.indexOf('`')));
-        return parts.stream()
-                .anyMatch(part -> isAutoIncrement(part) && name(part).equals(first));
+    /**
+     * Whether a key may be the one that MySQL demands of a column with AUTO_INCREMENT.
+     *
+     * @param counted that column; null for none
+     */
+    private static boolean isOf(String counted, String key) {
+        return counted != null && counted.equals(firstColumn(key, endOfQuoted(key, key.indexOf('`'))));
     }
 
     private static boolean isAutoIncrement(String part) {

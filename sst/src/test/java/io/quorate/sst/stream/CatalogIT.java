@@ -39,8 +39,8 @@ class CatalogIT {
             // As docs/accounts.md has it.
             "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, CREATE TEMPORARY TABLES,"
                     + " PROCESS, XA_RECOVER_ADMIN, REPLICATION SLAVE, REPLICATION CLIENT, REPLICATION_APPLIER,"
-                    + " SESSION_VARIABLES_ADMIN,"
-                    + " SYSTEM_VARIABLES_ADMIN, CONNECTION_ADMIN ON *.* TO copier@localhost WITH GRANT OPTION",
+                    + " SESSION_VARIABLES_ADMIN, SYSTEM_VARIABLES_ADMIN, CONNECTION_ADMIN ON *.*"
+                    + " TO copier@localhost WITH GRANT OPTION",
             // To see it all, at a donor.
             "GRANT SHOW VIEW, SHOW_ROUTINE, TRIGGER, EVENT ON *.* TO copier@localhost",
             // To make it all, at a joiner.
@@ -222,7 +222,7 @@ class CatalogIT {
             assertThat(GeneratedKeys.among(
                             List.of(new Catalog.Clause("a", "KEY `a` (`a`)")), session, new TableName("held", "t")))
                     .isEmpty();
-            // As any query does that asks for nothing general.
+            // Tablespaces are locked, too.
             assertThat(new SharedObjects(session).read()).isNotNull();
         } finally {
             donor.execute("DROP DATABASE held");
