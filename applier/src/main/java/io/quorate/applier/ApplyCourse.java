@@ -39,12 +39,13 @@ import org.slf4j.LoggerFactory;
  * ChildrenFirst}).
  *
  * <p>A barrier is a statement that commits by itself. The losers that it dooms are undone before it, in a transaction
- * of its own, until there are no more of them; clients are kept from writing meanwhile. If rows conflict with the
- * statement, what is undone after it may not fit its tables any more; so its tables are locked before it is looked
- * whether there are losers, and clients that use them wait. Where they can't be locked, or there are losers, clients
- * are kept from writing to the server for that moment. If the server
- * refuses the statement because of what it holds, and no more losers explain that, the other nodes are asked: either
- * all of them leave it out ({@link Verdicts}), or this server is the odd one and the applier ends.
+ * of its own, until there are no more of them, and clients are kept from writing to the server meanwhile. Losers that
+ * leave what the statement leaves need not be undone: they are noted as such with the position after it. If rows
+ * conflict with the statement, what is undone after it may not fit its tables any more; so its tables are locked before
+ * it is looked whether there are losers, and clients that use them wait. Where they can't be locked, clients are kept
+ * from writing to the server for that moment. If the server refuses the statement because of what it holds, and no more
+ * losers explain that, the other nodes are asked: either all of them leave it out ({@link Verdicts}), or this server is
+ * the odd one and the applier ends.
  *
  * <p>In a group of own prepared transactions one after the other is settled; the position follows when there is time. A
  * transaction that passed and is neither prepared nor committed here any more is applied like a foreign one.
@@ -130,6 +131,15 @@ public final class ApplyCourse {
     /** The failure of a writeset that is tried in another sequence; null while none is. */
     private SQLException missingRow;
 
+    /**
+     * Losers of a barrier that leave what its definition leaves. They are noted as undone when it has been run, and not
+     * before: they would be what they were if it became void.
+     */
+    private List<Doomed> alike = List.of();
+
+    /** Whether the server has refused a barrier for what a client has committed after the losers were chosen. */
+    private boolean isRefusalExplained;
+
     private boolean holding;
     /** Whether the definition's tables are locked. */
     private boolean locked;
@@ -176,7 +186,13 @@ public final class ApplyCourse {
 
     /** The losers that are undone in the transaction, the latest first. */
     public List<Doomed> losers() {
-        return attempt == null ? List.of() : attempt.losers();
+        if (step == ApplyStep.SAVE_POSITION) {
+            return alike;
+        }
+        List<Doomed> all = attempt == null ? List.of() : attempt.losers();
+        return alike.isEmpty()
+                ? all
+                : all.stream().filter(loser -> !alike.contains(loser)).toList();
     }
 
     /** The seqno at which the losers count as undone. */
@@ -234,7 +250,6 @@ public final class ApplyCourse {
             case BACK_TO_SAVEPOINT -> nextRound();
             case ROLL_BACK -> rolledBack();
             case CLEAR_PREPARED -> go(failedAt);
-            case RUN_ALONE -> ran();
             case SAVE_POSITION -> committed();
             default -> throw new IllegalStateException(step + " is a question");
         }
@@ -270,7 +285,19 @@ public final class ApplyCourse {
                 }
             }
             case SETTLE -> settled(yes);
+            case RUN_ALONE -> ran(yes);
             default -> throw new IllegalStateException(step + " is no question");
+        }
+    }
+
+    /** The answer to {@link ApplyStep#COMPARE}. */
+    public void answered(List<Doomed> thatLeaveNoDifference) {
+        alike = thatLeaveNoDifference;
+        if (losers().isEmpty()) {
+            unlock();
+            runNext();
+        } else {
+            takeBackBeforeBarrier();
         }
     }
 
@@ -430,13 +457,17 @@ public final class ApplyCourse {
 
     /** Keeps clients from writing to the server, or lets them; its tables are locked no more. */
     private void hold(boolean hold) {
-        if (locked) {
-            locked = false;
-            place.unlockTables();
-        }
+        unlock();
         if (hold != holding) {
             holding = hold;
             place.holdClients(hold);
+        }
+    }
+
+    private void unlock() {
+        if (locked) {
+            locked = false;
+            place.unlockTables();
         }
     }
 
@@ -463,26 +494,38 @@ public final class ApplyCourse {
         }
     }
 
-    private void ran() {
+    private void ran(boolean hasRun) {
         if (!group.isBarrier()) {
             go(ApplyStep.SAVE_POSITION);
-            return;
+        } else if (!hasRun && !alike.isEmpty()) {
+            alike = List.of();
+            takeBackBeforeBarrier();
+        } else {
+            index++;
+            runNext();
         }
-        index++;
-        runNext();
     }
 
     // Before a statement that commits by itself.
 
     private void chooseBeforeBarrier() {
+        alike = List.of();
         if (losers().isEmpty()) {
             runNext();
+        } else if (group.hasWork()) {
+            go(ApplyStep.COMPARE);
         } else {
-            // A statement takes no locks that would keep clients from writing, and everything that they commit before
-            // it is done is lost.
-            hold(true);
-            go(ApplyStep.TAKE_BACK);
+            takeBackBeforeBarrier();
         }
+    }
+
+    /**
+     * A statement takes no locks that would keep clients from writing, and everything that they commit before it is
+     * done is lost.
+     */
+    private void takeBackBeforeBarrier() {
+        hold(true);
+        go(ApplyStep.TAKE_BACK);
     }
 
     private void runNext() {
@@ -491,6 +534,9 @@ public final class ApplyCourse {
             go(ApplyStep.RUN_ALONE);
         } else if (group.hasWork()) {
             attempt = new Attempt(group.work(), whole(), false, register);
+            if (!alike.isEmpty()) {
+                register.undoing(alike, undoneAt());
+            }
             go(ApplyStep.SAVE_POSITION);
         } else {
             positionSaved = false;
@@ -507,7 +553,7 @@ public final class ApplyCourse {
      * @throws io.quorate.core.QuorateException when this node can't go on
      */
     public void failed(SQLException e) throws SQLException {
-        if (step == ApplyStep.COMMIT) {
+        if (step == ApplyStep.COMMIT || step == ApplyStep.SAVE_POSITION) {
             register.notUndone(losers());
         }
         if (SqlErrors.of(e) == SqlErrors.CONNECTION) {
@@ -535,8 +581,8 @@ public final class ApplyCourse {
                     return;
                 }
                 if (group.isBarrier() && mayBeVotedOn(e)) {
-                    // Perhaps only for what clients have committed since the losers were chosen; they commit no more.
-                    hold(true);
+                    // Perhaps only for what clients have committed since the losers were chosen.
+                    hold(holding || isRefusalExplained);
                     failure = e;
                     failedAt = step;
                     go(ApplyStep.EXPLAIN);
@@ -597,6 +643,7 @@ public final class ApplyCourse {
             go(explained ? ApplyStep.BACK_TO_SAVEPOINT : ApplyStep.ROLL_BACK);
         } else if (explained) {
             failure = null;
+            isRefusalExplained = true;
             go(ApplyStep.AWAIT_CAPTURE);
         } else if (failedAt == ApplyStep.RUN_ALONE) {
             hold(false);

@@ -17,6 +17,11 @@ public enum ApplyStep {
     SET_SAVEPOINT,
     /** Roll back prepared transactions of this server that are in the way of the {@link ApplyCourse#writeSets}. */
     CLEAR_WAY,
+    /**
+     * Compare what the {@link ApplyCourse#losers} have left with what the {@link ApplyCourse#writeSet}, a definition,
+     * leaves. A question: of which is that the same, or overwritten?
+     */
+    COMPARE,
     /** Take back what the {@link ApplyCourse#losers} wrote. */
     TAKE_BACK,
     /**
@@ -46,7 +51,10 @@ public enum ApplyStep {
      * applied.
      */
     SETTLE,
-    /** Run the {@link ApplyCourse#writeSet} outside of a transaction. */
+    /**
+     * Run the {@link ApplyCourse#writeSet} outside of a transaction. A question: has it been run? If not, it is void
+     * and passed over.
+     */
     RUN_ALONE,
     /** The server refuses the {@link ApplyCourse#writeSet}, a definition. Ask the other nodes what becomes of it. */
     ASK_OTHERS,
@@ -55,7 +63,10 @@ public enum ApplyStep {
      * say which.
      */
     CLEAR_PREPARED,
-    /** Write the {@link ApplyCourse#position} and commit it. */
+    /**
+     * Write the {@link ApplyCourse#position}, note that the {@link ApplyCourse#losers}, if any, are undone, and commit
+     * both.
+     */
     SAVE_POSITION,
     /** The group is in the database; its position is there too if {@link ApplyCourse#positionSaved}. */
     DONE;
@@ -63,7 +74,8 @@ public enum ApplyStep {
     static final Transitions<ApplyStep> NEXT = Transitions.of(Map.ofEntries(
             Map.entry(PAUSE, Set.of()),
             Map.entry(AWAIT_HEAD, Set.of(CHOOSE, CLEAR_WAY, SETTLE)),
-            Map.entry(CHOOSE, Set.of(AWAIT_HEAD, SET_SAVEPOINT, CLEAR_WAY, TAKE_BACK, RUN_ALONE, DONE)),
+            Map.entry(CHOOSE, Set.of(AWAIT_HEAD, SET_SAVEPOINT, CLEAR_WAY, COMPARE, TAKE_BACK, RUN_ALONE, DONE)),
+            Map.entry(COMPARE, Set.of(TAKE_BACK, RUN_ALONE)),
             Map.entry(SET_SAVEPOINT, Set.of(CLEAR_WAY, ROLL_BACK)),
             Map.entry(CLEAR_WAY, Set.of(TAKE_BACK, APPLY, LOCK_TABLES, AWAIT_CAPTURE, EXPLAIN, ROLL_BACK)),
             Map.entry(LOCK_TABLES, Set.of(AWAIT_CAPTURE, CLEAR_PREPARED)),
@@ -78,7 +90,7 @@ public enum ApplyStep {
             Map.entry(ROLL_BACK, Set.of(AWAIT_HEAD, CHOOSE, AWAIT_CAPTURE, EXPLAIN, RUN_ALONE, DONE)),
             Map.entry(AWAIT_CAPTURE, Set.of(AWAIT_HEAD, CHOOSE, ROLL_BACK)),
             Map.entry(SETTLE, Set.of(SETTLE, CHOOSE, DONE)),
-            Map.entry(RUN_ALONE, Set.of(RUN_ALONE, CLEAR_PREPARED, EXPLAIN, AWAIT_CAPTURE, SAVE_POSITION)),
+            Map.entry(RUN_ALONE, Set.of(RUN_ALONE, CLEAR_PREPARED, EXPLAIN, AWAIT_CAPTURE, TAKE_BACK, SAVE_POSITION)),
             Map.entry(ASK_OTHERS, Set.of(RUN_ALONE)),
             Map.entry(CLEAR_PREPARED, Set.of(LOCK_TABLES, RUN_ALONE)),
             Map.entry(SAVE_POSITION, Set.of(CHOOSE, SETTLE, DONE)),

@@ -78,7 +78,8 @@ final class DdlSession implements AutoCloseable {
      * Locks these tables, those that there are. Whoever uses one of them is waited for, and whoever wants to use one
      * waits until this is closed, as for any ALTER TABLE.
      *
-     * @return false when they can't be locked, or there are none; a definition can be run all the same
+     * @return false when they can't be locked; a definition can be run all the same. Of tables that aren't there, no
+     *     row can be in its way
      */
     boolean lock(Set<TableName> tables) throws SQLException {
         List<String> there = new ArrayList<>();
@@ -87,7 +88,7 @@ final class DdlSession implements AutoCloseable {
                 there.add(Identifiers.quoted(table.schema(), table.table()) + " WRITE");
             }
         }
-        boolean locked = !there.isEmpty() && lock(there);
+        boolean locked = there.isEmpty() || lock(there);
         // Leaves the tables locked. Otherwise gtid_next couldn't be set.
         session.execute("COMMIT");
         return locked;
@@ -120,6 +121,11 @@ final class DdlSession implements AutoCloseable {
         }
     }
 
+    /** Whether the writeset's GTID is used up. */
+    boolean hasRun() throws SQLException {
+        return executed(gtid);
+    }
+
     /**
      * The server, at the place of the writeset.
      *
@@ -129,7 +135,7 @@ final class DdlSession implements AutoCloseable {
         return new DefinitionTurn.Server() {
             @Override
             public boolean hasGtid() throws SQLException {
-                return executed(gtid);
+                return hasRun();
             }
 
             @Override

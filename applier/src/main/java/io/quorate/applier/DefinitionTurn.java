@@ -46,11 +46,13 @@ public final class DefinitionTurn {
     private DefinitionTurn() {}
 
     /**
+     * Returns false when the definition is void and passed over.
+     *
      * @throws QuorateException DEFINITION_VOID when this server has run a definition that is void; OTHERS_TRUSTED when
      *     another server's tables are right
      * @throws SQLException what the server refuses it with
      */
-    public static void take(Certified writeSet, Verdicts verdicts, Server server) throws SQLException {
+    public static boolean take(Certified writeSet, Verdicts verdicts, Server server) throws SQLException {
         WriteSet w = writeSet.writeSet();
         if (OrderedFirst.isTrust(w)) {
             throw new QuorateException(
@@ -63,11 +65,13 @@ public final class DefinitionTurn {
             requirePassedOver(w, server);
         } else if (verdicts.isVoid(writeSet.seqno())) {
             passOver(writeSet.seqno(), server);
+            return false;
         } else if (server.hasGtid()) {
             server.requireWhole();
         } else {
             server.run();
         }
+        return true;
     }
 
     private static void passOver(long seqno, Server server) throws SQLException {

@@ -12,6 +12,7 @@ import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -154,6 +155,8 @@ final class Worker implements Runnable {
                 course.answered(awaitCapture());
             }
             case SETTLE -> course.answered(context.settler().settle(course.writeSet()));
+            case COMPARE -> course.answered(alike(course.writeSet(), course.losers()));
+            case RUN_ALONE -> course.answered(runAlone(group, course.writeSet()));
             case ASK_OTHERS -> course.answered(askOthers(course.writeSet().seqno(), course.refusal()));
             default -> {
                 execute(step, course, group);
@@ -171,11 +174,8 @@ final class Worker implements Runnable {
                 session.execute("SAVEPOINT quorate");
             }
             case CLEAR_WAY -> context.settler().clearWay(course.writeSets());
-            case TAKE_BACK -> takeBack(course, group);
-            case NOTE_UNDONE -> {
-                session.execute(UndoneTable.forget(context.undo().settledNumber(), course.undoneAt()));
-                session.execute(UndoneTable.insert(course.losers(), course.undoneAt()));
-            }
+            case TAKE_BACK -> takeBack(course);
+            case NOTE_UNDONE -> noteUndone(course);
             case APPLY -> run(toApply(course), course.position());
             case COMMIT -> commit(course.losers(), course.undoneAt());
             case BACK_TO_SAVEPOINT -> {
@@ -184,10 +184,12 @@ final class Worker implements Runnable {
             }
             case ROLL_BACK -> session.rollback();
             case CLEAR_PREPARED -> context.settler().rollBackAll();
-            case RUN_ALONE -> runAlone(group, course.writeSet());
             case SAVE_POSITION -> {
                 run(List.of(), course.position());
-                session.commit();
+                if (!course.losers().isEmpty()) {
+                    noteUndone(course);
+                }
+                commit(course.losers(), course.undoneAt());
             }
             default -> throw new IllegalStateException(step + " is not to be carried out");
         }
@@ -223,12 +225,9 @@ final class Worker implements Runnable {
         return verdict;
     }
 
-    private void takeBack(ApplyCourse course, Group group) throws SQLException, InterruptedException {
+    private void takeBack(ApplyCourse course) throws SQLException, InterruptedException {
         List<Doomed> losers = course.losers();
         List<WriteSet> writeSets = context.undo().writeSets(losers);
-        if (group.isBarrier() && group.hasWork()) {
-            writeSets.removeIf(loser -> isNoDifference(loser, course.writeSet().writeSet()));
-        }
         List<Certified> inverses = context.undo().inverses(writeSets);
         session.forgetSettings();
         leftRows.require(writeSets);
@@ -242,13 +241,44 @@ final class Worker implements Runnable {
         }
     }
 
-    /** Whether a definition that clients have run here leaves nothing that differs once the other one is run. */
-    private boolean isNoDifference(WriteSet loser, WriteSet definition) {
-        DefinitionTexts.Likeness likeness = loser.isDefinition() && definition.isDefinition()
+    private void noteUndone(ApplyCourse course) throws SQLException {
+        session.execute(UndoneTable.forget(context.undo().settledNumber(), course.undoneAt()));
+        session.execute(UndoneTable.insert(course.losers(), course.undoneAt()));
+    }
+
+    /**
+     * The losers, definitions that clients have run here, of which nothing differs once the other definition is run.
+     * None if that has been run already, because they may have come after it, or if it is void.
+     */
+    private List<Doomed> alike(Certified definition, List<Doomed> losers) throws SQLException, InterruptedException {
+        List<Doomed> alike = new ArrayList<>();
+        repeated = false;
+        List<WriteSet> writeSets = context.undo().writeSets(losers);
+        for (int i = 0; i < losers.size(); i++) {
+            switch (likeness(writeSets.get(i), definition.writeSet())) {
+                case NONE -> {
+                    continue;
+                }
+                case SAME -> repeated = true;
+                case OVERWRITTEN -> {}
+            }
+            alike.add(losers.get(i));
+        }
+        return alike.isEmpty() || context.verdicts().isVoid(definition.seqno()) || hasRun(definition)
+                ? List.of()
+                : alike;
+    }
+
+    private DefinitionTexts.Likeness likeness(WriteSet loser, WriteSet definition) {
+        return loser.isDefinition() && definition.isDefinition()
                 ? context.definitions().likeness(loser, definition)
                 : DefinitionTexts.Likeness.NONE;
-        repeated |= likeness == DefinitionTexts.Likeness.SAME;
-        return likeness != DefinitionTexts.Likeness.NONE;
+    }
+
+    private boolean hasRun(Certified definition) throws SQLException {
+        try (DdlSession asking = context.ddl().open(definition)) {
+            return asking.hasRun();
+        }
     }
 
     private List<Certified> toApply(ApplyCourse course) throws SQLException {
@@ -301,21 +331,22 @@ final class Worker implements Runnable {
         return locked;
     }
 
-    private void runAlone(Group group, Certified writeSet) throws SQLException {
+    private boolean runAlone(Group group, Certified writeSet) throws SQLException {
         if (ddl == null) {
             ddl = context.ddl().open(writeSet);
         }
         try {
             group.session(ddl.id());
-            DefinitionTurn.take(writeSet, context.verdicts(), ddl.at(writeSet, repeated, this::separateStatements));
+            if (group.isBarrier()) {
+                context.counters().ddl.increment();
+            }
+            return DefinitionTurn.take(
+                    writeSet, context.verdicts(), ddl.at(writeSet, repeated, this::separateStatements));
         } finally {
             if (!locked) {
                 closeDefinition();
             }
             group.session(session.id());
-        }
-        if (group.isBarrier()) {
-            context.counters().ddl.increment();
         }
     }
 

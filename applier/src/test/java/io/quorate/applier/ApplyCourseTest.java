@@ -42,6 +42,9 @@ class ApplyCourseTest {
 
     private boolean head = true;
     private boolean lockedOut;
+    /** The losers that have left what the statement leaves. */
+    private final List<Doomed> alike = new ArrayList<>();
+
     private ApplyCourse course;
 
     ApplyCourseTest() {
@@ -129,8 +132,9 @@ class ApplyCourseTest {
         for (ApplyStep step : steps) {
             assertThat(course.next()).isEqualTo(step);
             switch (step) {
-                case LOCK_TABLES, LOOK, EXPLAIN, AWAIT_CAPTURE, AWAIT_TURN, SETTLE -> course.answered(true);
+                case LOCK_TABLES, LOOK, EXPLAIN, AWAIT_CAPTURE, AWAIT_TURN, SETTLE, RUN_ALONE -> course.answered(true);
                 case DONE -> {}
+                case COMPARE -> course.answered(alike);
                 default -> course.done();
             }
         }
@@ -303,12 +307,12 @@ class ApplyCourseTest {
     void aStatementUndoesBeforeItAndLooksAgainBeforeThatCommits() {
         say(doomed(7), doomed(8, 7), doomed(8, 7), doomed(8, 7), Losers.NONE);
         begin(of(Records.ddl(5), Duty.EXECUTE));
-        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE, COMPARE);
         assertThat(course.next()).isEqualTo(TAKE_BACK);
         assertThat(course.position().seqno()).isEqualTo(4);
         assertThat(course.undoneAt()).isEqualTo(5);
         // A client has built on it meanwhile.
-        goes(TAKE_BACK, NOTE_UNDONE, LOOK, ROLL_BACK, TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT);
+        goes(TAKE_BACK, NOTE_UNDONE, LOOK, ROLL_BACK, COMPARE, TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT);
         goes(AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
         assertThat(said).containsExactly("hold true", "RETRIED", "undoing 2 at 5", "hold false");
     }
@@ -337,10 +341,58 @@ class ApplyCourseTest {
         say(doomed(7), doomed(7), Losers.NONE);
         begin(of(definition(KeyType.EXCLUSIVE), Duty.EXECUTE));
         goes(AWAIT_HEAD, CLEAR_WAY, LOCK_TABLES, AWAIT_CAPTURE);
-        assertThat(course.next()).isEqualTo(TAKE_BACK);
+        goes(COMPARE);
         assertThat(said).containsExactly("unlock", "hold true");
         goes(TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT, AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
         assertThat(said).containsExactly("unlock", "hold true", "undoing 1 at 5", "hold false");
+    }
+
+    @Test
+    void losersThatLeaveWhatTheStatementLeavesAreNotedOnceItHasRun() {
+        say(doomed(7), Losers.NONE);
+        alike.addAll(doomed(7).doomed());
+        begin(of(definition(KeyType.EXCLUSIVE), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, LOCK_TABLES, AWAIT_CAPTURE, COMPARE, RUN_ALONE);
+        assertThat(course.next()).isEqualTo(SAVE_POSITION);
+        assertThat(course.losers()).isEqualTo(alike);
+        assertThat(course.position().seqno()).isEqualTo(5);
+        assertThat(course.undoneAt()).isEqualTo(5);
+        goes(SAVE_POSITION, DONE);
+        assertThat(said).containsExactly("unlock", "undoing 1 at 5");
+    }
+
+    /** Rows of a table that a client has made as another node's did. */
+    @Test
+    void onlyWhatElseLosesIsUndoneBefore() {
+        say(doomed(8, 7), doomed(8, 7), doomed(7), Losers.NONE);
+        alike.addAll(doomed(7).doomed());
+        begin(of(Records.ddl(5), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE, COMPARE);
+        assertThat(course.losers()).isEqualTo(doomed(8).doomed());
+        goes(TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT, AWAIT_CAPTURE, COMPARE, RUN_ALONE, SAVE_POSITION, DONE);
+        assertThat(said).containsExactly("hold true", "undoing 1 at 5", "undoing 1 at 5", "hold false");
+    }
+
+    @Test
+    void theyDifferAfterAllIfTheStatementIsVoid() {
+        say(doomed(7));
+        alike.addAll(doomed(7).doomed());
+        begin(of(Records.ddl(5), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE, COMPARE);
+        answers(RUN_ALONE, false);
+        assertThat(course.next()).isEqualTo(TAKE_BACK);
+        assertThat(course.losers()).isEqualTo(alike);
+        assertThat(said).containsExactly("hold true");
+    }
+
+    @Test
+    void theyAreNotUndoneIfThatIsNotCommitted() throws SQLException {
+        say(doomed(7), Losers.NONE);
+        alike.addAll(doomed(7).doomed());
+        begin(of(Records.ddl(5), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE, COMPARE, RUN_ALONE);
+        assertThatThrownBy(() -> fails(SAVE_POSITION, GONE)).isInstanceOf(SQLException.class);
+        assertThat(said).containsExactly("undoing 1 at 5", "not undone 1");
     }
 
     @Test
@@ -418,9 +470,24 @@ class ApplyCourseTest {
         goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
         fails(RUN_ALONE, DUPLICATE);
         answers(EXPLAIN, false);
-        goes(EXPLAIN, AWAIT_CAPTURE, TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT);
+        goes(EXPLAIN, AWAIT_CAPTURE, COMPARE, TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT);
         goes(AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
         assertThat(said).containsExactly("hold true", "undoing 1 at 5", "hold false");
+    }
+
+    /** The client's commit became visible only after it was looked. */
+    @Test
+    void clientsGoOnUnlessTheStatementIsRefusedAgain() throws SQLException {
+        say(Losers.NONE, doomed(7));
+        alike.addAll(doomed(7).doomed());
+        begin(of(Records.ddl(5), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
+        fails(RUN_ALONE, DUPLICATE);
+        goes(EXPLAIN, AWAIT_CAPTURE, COMPARE);
+        assertThat(course.next()).isEqualTo(RUN_ALONE);
+        assertThat(said).isEmpty();
+        fails(RUN_ALONE, DUPLICATE);
+        assertThat(said).containsExactly("hold true");
     }
 
     @Test
@@ -430,6 +497,7 @@ class ApplyCourseTest {
         fails(RUN_ALONE, CHECK_VIOLATED);
         goes(EXPLAIN);
         assertThat(course.next()).isEqualTo(ASK_OTHERS);
+        assertThat(said).isEmpty();
         assertThatThrownBy(() -> course.answered(Verdicts.Verdict.STANDS))
                 .isInstanceOfSatisfying(
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEFINITION_REFUSED));
@@ -449,7 +517,7 @@ class ApplyCourseTest {
     void aStatementsUndoThatNothingExplainsEndsIt() throws SQLException {
         say(doomed(7));
         begin(of(Records.ddl(5), Duty.EXECUTE));
-        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE, COMPARE);
         fails(TAKE_BACK, DUPLICATE);
         goes(ROLL_BACK);
         assertThatThrownBy(() -> goes(EXPLAIN)).isInstanceOfSatisfying(QuorateException.class, e -> assertThat(e.code())
@@ -482,9 +550,10 @@ class ApplyCourseTest {
         assertThat(ApplyStep.NEXT).hasToString("""
                 PAUSE:
                 AWAIT_HEAD: CHOOSE CLEAR_WAY SETTLE
-                CHOOSE: AWAIT_HEAD SET_SAVEPOINT CLEAR_WAY TAKE_BACK RUN_ALONE DONE
+                CHOOSE: AWAIT_HEAD SET_SAVEPOINT CLEAR_WAY COMPARE TAKE_BACK RUN_ALONE DONE
                 SET_SAVEPOINT: CLEAR_WAY ROLL_BACK
                 CLEAR_WAY: TAKE_BACK APPLY EXPLAIN ROLL_BACK LOCK_TABLES AWAIT_CAPTURE
+                COMPARE: TAKE_BACK RUN_ALONE
                 TAKE_BACK: NOTE_UNDONE EXPLAIN ROLL_BACK
                 NOTE_UNDONE: APPLY LOOK EXPLAIN ROLL_BACK
                 APPLY: LOOK EXPLAIN ROLL_BACK
@@ -497,7 +566,7 @@ class ApplyCourseTest {
                 LOCK_TABLES: AWAIT_CAPTURE CLEAR_PREPARED
                 AWAIT_CAPTURE: AWAIT_HEAD CHOOSE ROLL_BACK
                 SETTLE: CHOOSE SETTLE DONE
-                RUN_ALONE: EXPLAIN AWAIT_CAPTURE RUN_ALONE CLEAR_PREPARED SAVE_POSITION
+                RUN_ALONE: TAKE_BACK EXPLAIN AWAIT_CAPTURE RUN_ALONE CLEAR_PREPARED SAVE_POSITION
                 ASK_OTHERS: RUN_ALONE
                 CLEAR_PREPARED: LOCK_TABLES RUN_ALONE
                 SAVE_POSITION: CHOOSE SETTLE DONE

@@ -235,7 +235,7 @@ public final class DefinedTables {
         Payload.Events b = other.payload().statement();
         return text != null
                 && b != null
-                && !text.mayBeAnything()
+                && (text.statement.dropsSchema() || !text.mayBeAnything())
                 && text.statement.numbering() == null
                 && isAll(one.payload(), a)
                 && isAll(other.payload(), b)

@@ -230,6 +230,7 @@ class DefinedTablesTest {
                 "ALTER TABLE t ADD b INT NOT NULL DEFAULT 5",
                 "ALTER DATABASE db CHARACTER SET utf8mb4",
                 "CREATE DATABASE d",
+                "DROP DATABASE d",
                 "CREATE INDEX i ON t (a)",
                 "GRANT SELECT ON db.t TO a",
                 "CREATE PROCEDURE p () SELECT NOW()",
@@ -280,7 +281,6 @@ class DefinedTablesTest {
                 "ALTER TABLE t ADD u CHAR(36) DEFAULT (UUID())",
                 "ALTER TABLE t ADD id INT AUTO_INCREMENT PRIMARY KEY",
                 "CREATE EVENT e ON SCHEDULE EVERY 1 HOUR DO SET @a = 1",
-                "DROP DATABASE d",
                 "SOMETHING new",
             })
     void whatDependsOnWhenAndWhereItIsRunDoesNot(String sql) {

@@ -15,6 +15,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
@@ -29,9 +31,10 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Every class of definitions beside everything that it may meet, unseen or live; a command of its own, see
  * it/README.md. Whatever becomes of a definition, all nodes end SYNCED and equal, in rows, tables and all else, and
- * nobody has left. How many transactions of clients were acknowledged meanwhile, and how many of them were undone, is
- * printed as a table at the end. {@code -Dquorate.kinds=REGEX} takes some of the classes, and
- * {@code -Dquorate.besides=REGEX} some of the columns. With {@code -Dquorate.newer=N} nN is of 9.7, the others of 8.0.
+ * nobody has left. A client of another table is refused nothing. How many transactions of clients were acknowledged
+ * meanwhile, and how many of them were undone, is printed as a table at the end. {@code -Dquorate.kinds=REGEX} takes
+ * some of the classes, and {@code -Dquorate.besides=REGEX} some of the columns. With {@code -Dquorate.newer=N} nN is of
+ * 9.7, the others of 8.0.
  */
 @Timeout(7200)
 class MatrixTrials {
@@ -43,6 +46,12 @@ class MatrixTrials {
     /** What servers of two versions don't have alike from their beginning on. */
     private static final Pattern OF_THE_VERSION = Pattern.compile(
             "spatial reference systems|(account|rights of|proxies of) '?(root|app|quorate|mysql\\.\\w+)'?@");
+
+    /** What costs its node a copy, see docs/changing-schemas.md: other clients of that node are refused. */
+    private static final Pattern COPIED = Pattern.compile("AUTO_INCREMENT that numbers rows|(CREATE|ALTER) TABLESPACE");
+    /** What does so where two nodes give it, because they don't get the same by it. */
+    private static final Pattern COPIED_TWICE =
+            Pattern.compile(COPIED + "|column with the time|CREATE TABLE SELECT|(CREATE|ALTER) EVENT|CREATE USER");
 
     private static final String ACCOUNT = "soak";
     /** A definition that its own server refuses, or that changes nothing, may never be ordered. */
@@ -62,7 +71,9 @@ class MatrixTrials {
         LIVE_ROWS("rows, live"),
         LIVE_SAME("the same elsewhere, live"),
         LIVE_OTHER("another elsewhere, live"),
-        LIVE_LOSERS("losers, live");
+        LIVE_LOSERS("losers, live"),
+        BYSTANDERS("clients of another table"),
+        BYSTANDERS_SAME("the same elsewhere, clients of another table");
 
         private final String heading;
 
@@ -84,6 +95,7 @@ class MatrixTrials {
     private static SoakWatch watch;
 
     private final AtomicInteger acknowledged = new AtomicInteger();
+    private final Queue<String> refused = new ConcurrentLinkedQueue<>();
 
     static Stream<Cell> cells() {
         return DefinitionKind.all().stream()
@@ -123,6 +135,10 @@ class MatrixTrials {
         }
         watch = new SoakWatch(cluster);
         cluster.mysql(1).execute(SoakStatements.accountSetUp(cluster));
+        cluster.mysql(1)
+                .execute(
+                        "CREATE DATABASE beside",
+                        "CREATE TABLE beside.t (id BIGINT AUTO_INCREMENT PRIMARY KEY, node INT)");
     }
 
     private static void close() {
@@ -230,10 +246,12 @@ class MatrixTrials {
                     write(1, change(1, "n1"));
                     define(1, kind.definition());
                 });
-            case LIVE_ROWS -> live(() -> insist(1, kind.definition()), kind, 2, 3);
-            case LIVE_SAME -> live(both(kind.definition(), kind.definition()), kind, 3);
-            case LIVE_OTHER -> live(both(kind.definition(), kind.other()), kind, 3);
-            case LIVE_LOSERS -> live(() -> insist(1, kind.definition()), null, 1, 2, 3);
+            case LIVE_ROWS -> liveRows(() -> insist(1, kind.definition()), kind, 2, 3);
+            case LIVE_SAME -> liveRows(both(kind.definition(), kind.definition()), kind, 3);
+            case LIVE_OTHER -> liveRows(both(kind.definition(), kind.other()), kind, 3);
+            case LIVE_LOSERS -> liveRows(() -> insist(1, kind.definition()), null, 1, 2, 3);
+            case BYSTANDERS -> beside(() -> define(1, kind.definition()), kind, COPIED);
+            case BYSTANDERS_SAME -> beside(both(kind.definition(), kind.definition()), kind, COPIED_TWICE);
         }
     }
 
@@ -261,12 +279,32 @@ class MatrixTrials {
     }
 
     /** Writers on some nodes, and what happens in their midst. */
-    private void live(Runnable definitions, DefinitionKind kind, int... writers) {
+    private void liveRows(Runnable definitions, DefinitionKind kind, int... writers) {
+        live(definitions, (stop, rounds, node) -> writeUntil(stop, rounds, node, kind), writers);
+    }
+
+    /** Writers of all nodes who have nothing to do with it. */
+    private void beside(Runnable definitions, DefinitionKind kind, Pattern copies) {
+        Runnable untilApplied = () -> {
+            definitions.run();
+            awaitApplied();
+        };
+        live(untilApplied, this::insertUntil, 1, 2, 3);
+        assertThat(copies.matcher(kind.name()).matches() || refused.isEmpty())
+                .as("%s", refused)
+                .isTrue();
+    }
+
+    private interface Writer {
+        void write(AtomicBoolean stop, AtomicInteger rounds, int node);
+    }
+
+    private static void live(Runnable definitions, Writer writer, int... writers) {
         AtomicBoolean stop = new AtomicBoolean();
         AtomicInteger rounds = new AtomicInteger();
         List<Thread> threads = new ArrayList<>();
         for (int node : writers) {
-            Thread thread = new Thread(() -> writeUntil(stop, rounds, node, kind), "matrix-writer-" + node);
+            Thread thread = new Thread(() -> writer.write(stop, rounds, node), "matrix-writer-" + node);
             threads.add(thread);
             thread.start();
         }
@@ -277,6 +315,17 @@ class MatrixTrials {
         } finally {
             stop.set(true);
             threads.forEach(MatrixTrials::join);
+        }
+    }
+
+    private static void awaitApplied() {
+        long ordered =
+                cluster.numbers().stream().mapToLong(cluster::lastOrdered).max().orElseThrow();
+        try {
+            Cluster.within(Cluster.LIMIT, () -> cluster.numbers().stream()
+                    .allMatch(node -> cluster.lastApplied(node) >= ordered));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -305,6 +354,19 @@ class MatrixTrials {
             } catch (InterruptedException e) {
                 return;
             }
+        }
+    }
+
+    private void insertUntil(AtomicBoolean stop, AtomicInteger rounds, int node) {
+        try (Connection client = client(node);
+                Statement statement = client.createStatement()) {
+            while (!stop.get()) {
+                statement.execute("INSERT INTO beside.t (node) VALUES (" + node + ")");
+                acknowledged.incrementAndGet();
+                rounds.incrementAndGet();
+            }
+        } catch (SQLException e) {
+            refused.add("n" + node + ": " + e.getErrorCode() + " " + e.getMessage());
         }
     }
 

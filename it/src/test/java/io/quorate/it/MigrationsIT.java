@@ -88,12 +88,7 @@ class MigrationsIT {
                 .isEqualTo("paid");
     }
 
-    /**
-     * Not in each build while a client beside it may be refused: a server whose CREATE TABLE has lost against the same
-     * one takes no writes for a moment.
-     */
     @Test
-    @Tag("long")
     void liquibase() throws Exception {
         boot("liquibase", "META-INF/jpa-changelog-1.0.0.Final.xml");
     }

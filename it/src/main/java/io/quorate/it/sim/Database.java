@@ -379,6 +379,14 @@ final class Database {
         });
     }
 
+    /** Puts the position into the binlog, before what clients write: a copied server's binlog begins without it. */
+    void logPosition() {
+        if (commits == null || commits.isEmpty()) {
+            remember(List.of());
+            log(new Logged(++lastNumber, position, -1, new byte[0], List.of(), null));
+        }
+    }
+
     /** Whether somebody defines a table, for which nobody else can ask anything of it until that is committed. */
     boolean isBeingDefined(Table table) {
         return transactions.stream().anyMatch(t -> t.defines == table && !t.isLock());

@@ -18,11 +18,14 @@ class DefiningServer implements DefinitionTurn.Server {
     private final Node node;
     private final World world;
     private final Certified definition;
+    private final boolean repeated;
 
-    DefiningServer(Node node, Certified definition) {
+    /** @param repeated whether a client has run the same here */
+    DefiningServer(Node node, Certified definition, boolean repeated) {
         this.node = node;
         this.world = node.world;
         this.definition = definition;
+        this.repeated = repeated;
     }
 
     /** The table is in use. */
@@ -52,6 +55,10 @@ class DefiningServer implements DefinitionTurn.Server {
 
     @Override
     public void run() throws SQLException {
+        if (repeated) {
+            useUpGtid(definition.seqno());
+            return;
+        }
         byte[] statement = definition.writeSet().payload().toArray();
         Table table = Table.ALL[statement[0]];
         Set<Transaction> users = node.database().users(table);

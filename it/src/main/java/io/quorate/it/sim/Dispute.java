@@ -6,6 +6,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.sql.SQLException;
@@ -242,7 +243,19 @@ final class Dispute {
     }
 
     static boolean isOfTags(Certified c) {
-        return c.writeSet().isDefinition() && c.writeSet().payload().toArray()[0] == Table.TAG.ordinal();
+        return isOfTags(c.writeSet());
+    }
+
+    private static boolean isOfTags(WriteSet w) {
+        return w.isDefinition() && w.payload().toArray()[0] == Table.TAG.ordinal();
+    }
+
+    /** Whether a server that has run the one, which lost, need not run the other one. */
+    static boolean areAlike(WriteSet loser, WriteSet definition) {
+        return isOfTags(loser)
+                && isOfTags(definition)
+                && isAdded(loser.payload().toArray())
+                        == isAdded(definition.payload().toArray());
     }
 
     void rewound() {
@@ -328,13 +341,17 @@ final class Dispute {
 
     // What must hold.
 
-    /** Whether a server has run a definition of its own client that the order doesn't have, or not as standing. */
+    /**
+     * Whether a server has run a definition of its own client that the order doesn't have, or not as standing, and that
+     * left something else than the order's.
+     */
     boolean hasOddDefinition(Node node) {
         long at = node.database().visible();
         for (Database.Logged entry : node.database().journal()) {
             if (entry.byClient() && entry.ddl() == Table.TAG) {
                 Certified fate = world.decided.fate(node.uuid(), entry.number());
-                if (fate == null || fate.seqno() > at || !fate.passed() || isVoid(fate.seqno())) {
+                boolean stands = fate != null && fate.seqno() <= at && fate.passed() && !isVoid(fate.seqno());
+                if (!stands && !node.model().hasUndone(entry.number())) {
                     return true;
                 }
             }

@@ -62,6 +62,9 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     /** Whether the position that belongs to it comes later, on its own. */
     private boolean isApart;
 
+    /** Whether a client has run the same definition here. */
+    private boolean repeated;
+
     /** Keeps clients from the table of the definition that is to be run; null while nothing does. */
     private Transaction locking;
 
@@ -168,6 +171,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
             case AWAIT_TURN -> awaitTurn();
             case LOCK_TABLES -> lockTables();
             case LOOK, EXPLAIN, AWAIT_CAPTURE -> awaitCapture(first, step);
+            case COMPARE -> compare();
             case TAKE_BACK -> {
                 changes = first ? inverses() : changes;
                 change();
@@ -281,6 +285,18 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         return inverses;
     }
 
+    private void compare() {
+        long seqno = course.writeSet().seqno();
+        boolean asks = !node.database().hasGtid(seqno) && !session.voting.isVoid(seqno);
+        List<Doomed> alike = course.losers().stream()
+                .filter(loser -> asks
+                        && Dispute.areAlike(writeSet(loser), course.writeSet().writeSet()))
+                .toList();
+        repeated = !alike.isEmpty();
+        end();
+        course.answered(alike);
+    }
+
     /** The next row. */
     private void change() throws SQLException {
         open();
@@ -333,6 +349,8 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
 
     private void savePosition() {
         if (inCommit == null) {
+            noted = course.losers();
+            world.statistics.repeated += noted.size();
             open();
             commitRows();
             world.trace(node.name() + " saves position " + position.seqno());
@@ -456,8 +474,8 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
 
     private void runAlone() throws SQLException {
         try {
-            DefinitionTurn.take(course.writeSet(), session.voting, Spoilt.server(node, course.writeSet(), world.bugs));
-            done();
+            answer(DefinitionTurn.take(
+                    course.writeSet(), session.voting, Spoilt.server(node, course.writeSet(), repeated, world.bugs)));
         } catch (DefiningServer.InUse e) {
             awaitUsers(e.users());
         }

@@ -92,6 +92,10 @@ final class Model {
         }
     }
 
+    boolean hasUndone(long number) {
+        return undoneEver.containsKey(number);
+    }
+
     /**
      * What is committed here is what the order says up to the position, and on top of it what clients of mode async
      * committed since and nobody undid. Nothing else, ever. So where all clients are certified, whatever anybody reads

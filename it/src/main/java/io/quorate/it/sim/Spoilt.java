@@ -231,8 +231,8 @@ final class Spoilt {
     }
 
     /** A server that is told wrongly what it passes over. */
-    static DefinitionTurn.Server server(Node node, Certified definition, Set<Bug> bugs) {
-        return new DefiningServer(node, definition) {
+    static DefinitionTurn.Server server(Node node, Certified definition, boolean repeated, Set<Bug> bugs) {
+        return new DefiningServer(node, definition, repeated) {
             @Override
             public void notePassedOver(long seqno) throws SQLException {
                 if (!bugs.contains(Bug.PASSED_OVER_UNNOTED)) {

@@ -55,6 +55,7 @@ final class Statistics {
     long copiesRead;
     long ballots;
     long indexed;
+    long repeated;
     long voided;
     long stood;
     long tampered;
@@ -119,6 +120,7 @@ final class Statistics {
         copiesRead += that.copiesRead;
         ballots += that.ballots;
         indexed += that.indexed;
+        repeated += that.repeated;
         voided += that.voided;
         stood += that.stood;
         tampered += that.tampered;
@@ -148,7 +150,8 @@ final class Statistics {
                 + refused + " refused; " + copies + " copies, " + replaced + " servers of members replaced; "
                 + copiesRead + " copies read by stream in " + pieces
                 + " pieces, " + readAgain + " of them again, " + readAnew + " begun anew after DDL; "
-                + indexed + " indexes added or dropped, about which " + ballots + " ballots made " + voided
+                + indexed + " indexes added or dropped, " + repeated + " of them twice at once, about which " + ballots
+                + " ballots made " + voided
                 + " void and "
                 + stood + " stand; " + tampered + " rows changed without the binlog; " + differed
                 + " times a server differed, " + healed + " of them got a copy and " + rebuilt
