@@ -255,14 +255,11 @@ final class Worker implements Runnable {
         repeated = false;
         List<WriteSet> writeSets = context.undo().writeSets(losers);
         for (int i = 0; i < losers.size(); i++) {
-            switch (likeness(writeSets.get(i), definition.writeSet())) {
-                case NONE -> {
-                    continue;
-                }
-                case SAME -> repeated = true;
-                case OVERWRITTEN -> {}
+            DefinitionTexts.Likeness likeness = likeness(writeSets.get(i), definition.writeSet());
+            if (likeness != DefinitionTexts.Likeness.NONE) {
+                alike.add(losers.get(i));
+                repeated |= likeness == DefinitionTexts.Likeness.SAME;
             }
-            alike.add(losers.get(i));
         }
         return alike.isEmpty() || context.verdicts().isVoid(definition.seqno()) || hasRun(definition)
                 ? List.of()

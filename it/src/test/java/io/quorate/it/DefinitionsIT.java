@@ -428,6 +428,33 @@ class DefinitionsIT {
         cluster.assertConverged();
     }
 
+    /** Whose definition lost against one that only its own server could run has overwritten what all others hold. */
+    @Test
+    @Order(3)
+    void whatAVoidDefinitionWouldHaveOverwrittenIsTakenBack() throws Exception {
+        schema.begin(List.of(T, ONE, "CREATE VIEW v AS SELECT a FROM t"));
+        int copies = cluster.steps(2, "copy_completed");
+        cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "CREATE TABLE d.here (id INT PRIMARY KEY)");
+        cluster.pause(2);
+        try {
+            long before = cluster.lastOrdered(1);
+            schema.run(1, List.of("CREATE OR REPLACE VIEW v AS SELECT id FROM here"));
+            cluster.awaitOrdered(1, before);
+            schema.run(2, List.of("CREATE OR REPLACE VIEW v AS SELECT id FROM t"));
+        } finally {
+            cluster.goOn(2);
+        }
+        assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.steps(2, "copy_completed") > copies))
+                .as(cluster.reason(2))
+                .isTrue();
+        cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DROP TABLE d.here");
+        cluster.assertConverged();
+        assertThat(cluster.objectsThatDiffer()).isEmpty();
+        assertThat(cluster.mysql(2)
+                        .queryOne("SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_NAME = 'v'"))
+                .isEqualTo("a");
+    }
+
     /** Whoever uses the table waits for its definition, as for one on a server alone; nobody else does. */
     @Test
     @Order(3)

@@ -379,9 +379,9 @@ final class Database {
         });
     }
 
-    /** Puts the position into the binlog, before what clients write: a copied server's binlog begins without it. */
+    /** Puts the position of a copied server into its binlog, before what clients write. */
     void logPosition() {
-        if (commits == null || commits.isEmpty()) {
+        if (binlog.isEmpty() && position > 0) {
             remember(List.of());
             log(new Logged(++lastNumber, position, -1, new byte[0], List.of(), null));
         }

@@ -287,9 +287,9 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
 
     private void compare() {
         long seqno = course.writeSet().seqno();
-        boolean asks = !node.database().hasGtid(seqno) && !session.voting.isVoid(seqno);
+        boolean runs = !node.database().hasGtid(seqno) && !session.voting.isVoid(seqno);
         List<Doomed> alike = course.losers().stream()
-                .filter(loser -> asks
+                .filter(loser -> runs
                         && Dispute.areAlike(writeSet(loser), course.writeSet().writeSet()))
                 .toList();
         repeated = !alike.isEmpty();

@@ -272,9 +272,7 @@ final class Link implements LinkCourse.Work, SessionCourse.Work {
         if (session != null) {
             session.close();
         }
-        if (node.stream().own().lastSeen() < node.database().position()) {
-            node.database().logPosition();
-        }
+        node.database().logPosition();
         session = new Session(node, false);
     }
 

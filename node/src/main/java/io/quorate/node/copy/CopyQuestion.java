@@ -63,13 +63,18 @@ public sealed interface CopyQuestion<A> extends Question<A> {
     record CloneForgotten(String joiner) {}
 
     /**
-     * Asks for everything except the rows.
+     * Asks for everything except the rows, and except which indexes of tables the server has generated.
      *
      * @param after the donor's server has to hold everything up to this seqno
      */
     @Question.Name("copy.catalog")
     @Question.AnswerBytesMax(CATALOG_BYTES_MAX)
     record CatalogAfter(long after, Omitted omitted) implements CopyQuestion<Contents> {}
+
+    /** Asks for these tables, with the indexes that the server has generated: that takes some statements each. */
+    @Question.Name("copy.tables")
+    @Question.AnswerBytesMax(CATALOG_BYTES_MAX)
+    record TablesAfter(long after, List<TableName> tables) implements CopyQuestion<Contents> {}
 
     /**
      * @param log the position of that moment in the order's log

@@ -18,6 +18,7 @@ import io.quorate.node.copy.CopyQuestion.Lacked;
 import io.quorate.node.copy.CopyQuestion.LackedOf;
 import io.quorate.node.copy.CopyQuestion.RowsOfStretch;
 import io.quorate.node.copy.CopyQuestion.RowsOfTables;
+import io.quorate.node.copy.CopyQuestion.TablesAfter;
 import io.quorate.node.question.Answers;
 import io.quorate.node.question.StreamedReply;
 import io.quorate.node.server.ApplyProgress;
@@ -112,7 +113,18 @@ final class StreamSource implements GivenCopies {
     void register(Answers answers) {
         answers.on(
                 CatalogAfter.class,
-                q -> read(q.after(), List.of(), (connection, server) -> catalog(connection, server, q)));
+                q -> read(
+                        q.after(),
+                        List.of(),
+                        (connection, server) ->
+                                contents(connection, server, () -> Catalog.read(connection, q.omitted()))));
+        answers.on(
+                TablesAfter.class,
+                q -> read(
+                        q.after(),
+                        q.tables(),
+                        (connection, server) ->
+                                contents(connection, server, () -> Catalog.read(connection, q.tables()))));
         answers.streamed(
                 RowsOfStretch.class,
                 (q, reply) -> read(q.after(), q.tables(), (connection, server) -> {
@@ -235,11 +247,15 @@ final class StreamSource implements GivenCopies {
         }
     }
 
-    private Contents catalog(Connection connection, UUID server, CatalogAfter question)
+    private interface Definitions {
+        Catalog read() throws SQLException;
+    }
+
+    private Contents contents(Connection connection, UUID server, Definitions definitions)
             throws SQLException, InterruptedException {
         ServerSession working = working();
         Position before = ServerAccess.position(connection);
-        Catalog catalog = Catalog.read(connection, question.omitted());
+        Catalog catalog = definitions.read();
         Moment moment = moment(connection, server, before.seqno());
         long ordered = decided(working, moment);
         return new Contents(moment, before.log(), ordered, catalog, ServerAccess.tableBytes(connection));

@@ -31,6 +31,7 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,6 +59,9 @@ final class StreamedCopy {
     private static final Logger log = LoggerFactory.getLogger(StreamedCopy.class);
     private static final long POLL_MILLIS = 100;
     private static final int CATALOG_TRIES = 20;
+    /** A donor answers for so many within seconds. */
+    private static final int TABLES_AT_ONCE = 200;
+
     /** How often a copy begins anew before another method is tried, where that is allowed. */
     private static final int ANEW_MAX = 3;
     /** Memory that the server uses while it makes indexes. */
@@ -272,11 +276,13 @@ final class StreamedCopy {
             new CatalogRestore(contents.catalog())
                     .requireRights(connection, ports.properties().mysql().user());
         }
+        Catalog copied =
+                tables == null ? contents.catalog() : contents.catalog().only(tables, schemas);
         plan = new CopyPlan(
                 UUID.randomUUID().toString(),
                 contents.moment().applied(),
                 contents.log(),
-                tables == null ? contents.catalog() : contents.catalog().only(tables, schemas),
+                withGenerated(copied, contents.moment().applied()),
                 tables == null ? contents.bytes() : ServerAccess.tableBytes(connection, tables),
                 0,
                 objects ? contents.catalog() : null,
@@ -350,13 +356,32 @@ final class StreamedCopy {
     private CopyQuestion.Contents catalog(long after) throws IOException, InterruptedException {
         donor = PieceFetcher.choose(
                 donors.present().get(), ports.properties().zone(), after, fromWaiting(), donor, Set.of());
+        CopyQuestion.Contents contents = ask(
+                new CopyQuestion.CatalogAfter(after, ports.properties().sst().omitted()));
+        contents.catalog().require();
+        return contents;
+    }
+
+    /** A definition of one of the tables that comes in between has the copy begin anew. */
+    private Catalog withGenerated(Catalog catalog, long after) throws IOException, InterruptedException {
+        List<TableName> all =
+                catalog.tables().stream().map(Catalog.Table::fullName).toList();
+        List<Catalog.Table> found = new ArrayList<>();
+        for (int from = 0; from < all.size(); from += TABLES_AT_ONCE) {
+            List<TableName> some = all.subList(from, Math.min(all.size(), from + TABLES_AT_ONCE));
+            tell.accept("asking for the indexes of " + all.size() + " tables, known of " + from);
+            found.addAll(
+                    ask(new CopyQuestion.TablesAfter(after, some)).catalog().tables());
+        }
+        Catalog whole = catalog.with(found);
+        whole.require();
+        return whole;
+    }
+
+    private CopyQuestion.Contents ask(CopyQuestion<CopyQuestion.Contents> question)
+            throws IOException, InterruptedException {
         try {
-            CopyQuestion.Contents contents = donors.questions()
-                    .ask(
-                            donor,
-                            new CopyQuestion.CatalogAfter(
-                                    after, ports.properties().sst().omitted()));
-            contents.catalog().require();
+            CopyQuestion.Contents contents = donors.questions().ask(donor, question);
             requireNoneFailed(contents);
             return contents;
         } catch (IOException e) {

@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Everything of a server that isn't rows. What {@link CatalogRestore} makes of it at another server is the same. The
@@ -169,6 +170,24 @@ public record Catalog(
         return new Catalog(omitted, List.of(), around, kept, List.of(), List.of(), triggers, List.of(), List.of());
     }
 
+    /** With these tables in place of its own ones of their names. */
+    public Catalog with(List<Table> others) {
+        Map<TableName, Table> byName =
+                others.stream().collect(Collectors.toMap(Table::fullName, other -> other, (one, same) -> same));
+        return new Catalog(
+                omitted,
+                shared,
+                schemas,
+                tables.stream()
+                        .map(table -> byName.getOrDefault(table.fullName(), table))
+                        .toList(),
+                routines,
+                views,
+                triggers,
+                events,
+                accounts);
+    }
+
     /** The tables that foreign keys tie together, each pair as child and parent. */
     public Set<Map.Entry<TableName, TableName>> ties() {
         Set<Map.Entry<TableName, TableName>> ties = new HashSet<>();
@@ -181,8 +200,8 @@ public record Catalog(
     }
 
     /**
-     * Reads what a server has. The statements run one after the other: what is made or dropped meanwhile may be in the
-     * result or not.
+     * Reads what a server has, but for {@link GeneratedKeys}. The statements run one after the other: what is made or
+     * dropped meanwhile may be in the result or not.
      *
      * @param donor a connection for this only: its session is changed
      * @throws io.quorate.core.QuorateException COPY_REFUSED when the account can't see all of it
@@ -190,6 +209,23 @@ public record Catalog(
     public static Catalog read(Connection donor, Omitted omitted) throws SQLException {
         try (Session session = Session.ofDonor(donor)) {
             return new CatalogReader(session, donor, omitted).read();
+        }
+    }
+
+    /** Reads some tables, and nothing else. */
+    public static Catalog read(Connection donor, List<TableName> names) throws SQLException {
+        try (Session session = Session.ofDonor(donor)) {
+            List<Table> tables = new CatalogReader(session, donor, Omitted.NOTHING).tables(Set.copyOf(names));
+            return new Catalog(
+                    Omitted.NOTHING,
+                    List.of(),
+                    List.of(),
+                    tables,
+                    List.of(),
+                    List.of(),
+                    List.of(),
+                    List.of(),
+                    List.of());
         }
     }
 }

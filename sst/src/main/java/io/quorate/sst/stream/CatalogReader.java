@@ -80,7 +80,7 @@ final class CatalogReader {
                 continue;
             }
             if (row.get(2).equals("BASE TABLE")) {
-                addTable(row, tables);
+                addTable(row, plain -> Set.of(), tables);
             } else if (row.get(2).equals("VIEW") && !omitted.views()) {
                 addView(row.get(0), row.get(1), views);
             }
@@ -95,6 +95,18 @@ final class CatalogReader {
                 omitted.triggers() ? List.of() : programs(TRIGGERS, 2),
                 omitted.events() ? List.of() : programs(EVENTS, 3),
                 omitted.accounts() ? List.of() : AccountReader.read(session));
+    }
+
+    /** Some tables, with what the server has generated. */
+    List<Table> tables(Set<TableName> names) throws SQLException {
+        List<Table> tables = new ArrayList<>();
+        for (List<String> row : listed(TABLES)) {
+            TableName name = new TableName(row.get(0), row.get(1));
+            if (names.contains(name) && row.get(2).equals("BASE TABLE")) {
+                addTable(row, plain -> GeneratedKeys.among(plain, session, name), tables);
+            }
+        }
+        return tables;
     }
 
     /** An account that lacks one of these privileges doesn't see everything that exists. */
@@ -134,15 +146,13 @@ final class CatalogReader {
         }
     }
 
-    private void addTable(List<String> row, List<Table> tables) throws SQLException {
+    private void addTable(List<String> row, TableText.Generated generated, List<Table> tables) throws SQLException {
         String schema = row.get(0);
         String name = row.get(1);
         List<String> shown = shown("SHOW CREATE TABLE " + Identifiers.quoted(schema, name));
         AuditedTable audited = shown == null ? null : AuditedTable.read(connection, schema, name);
         if (audited != null) {
-            TableName table = new TableName(schema, name);
-            TableText text =
-                    TableText.of(shown.get(1), row.get(3), plain -> GeneratedKeys.among(plain, session, table));
+            TableText text = TableText.of(shown.get(1), row.get(3), generated);
             tables.add(new Table(
                     schema, name, text.create(), text.indexes(), text.foreignKeys(), row.get(3), audited.hasKey()));
         }
