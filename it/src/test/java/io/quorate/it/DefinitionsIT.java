@@ -320,15 +320,7 @@ class DefinitionsIT {
     void besideWhatItHasNotSeen(Cell cell) throws Exception {
         schema.begin(cell.setUp);
         List<Long> untouched = schema.untouched();
-        cluster.pause(1);
-        try {
-            long before = cluster.lastOrdered(2);
-            schema.run(2, cell.unseen);
-            cluster.awaitOrdered(2, before);
-            schema.run(1, cell.definition);
-        } finally {
-            cluster.goOn(1);
-        }
+        unseen(1, cell.unseen, cell.definition);
         cluster.assertConverged();
         assertThat(schema.untouched())
                 .as("other tables stay as they are; %s", cluster.logged(1, "copied"))
@@ -435,15 +427,10 @@ class DefinitionsIT {
         schema.begin(List.of(T, ONE, "CREATE VIEW v AS SELECT a FROM t"));
         int copies = cluster.steps(2, "copy_completed");
         cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "CREATE TABLE d.here (id INT PRIMARY KEY)");
-        cluster.pause(2);
-        try {
-            long before = cluster.lastOrdered(1);
-            schema.run(1, List.of("CREATE OR REPLACE VIEW v AS SELECT id FROM here"));
-            cluster.awaitOrdered(1, before);
-            schema.run(2, List.of("CREATE OR REPLACE VIEW v AS SELECT id FROM t"));
-        } finally {
-            cluster.goOn(2);
-        }
+        unseen(
+                2,
+                List.of("CREATE OR REPLACE VIEW v AS SELECT id FROM here"),
+                List.of("CREATE OR REPLACE VIEW v AS SELECT id FROM t"));
         assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.steps(2, "copy_completed") > copies))
                 .as(cluster.reason(2))
                 .isTrue();
@@ -602,6 +589,20 @@ class DefinitionsIT {
         assertThat(cluster.objectsThatDiffer()).isEmpty();
     }
 
+    /** What another node runs comes before what a paused one's server runs without having seen it. */
+    private static void unseen(int paused, List<String> first, List<String> second) throws Exception {
+        int other = 3 - paused;
+        cluster.pause(paused);
+        try {
+            long before = cluster.lastOrdered(other);
+            schema.run(other, first);
+            cluster.awaitOrdered(other, before);
+            schema.run(paused, second);
+        } finally {
+            cluster.goOn(paused);
+        }
+    }
+
     /** A row from the second node comes before what the first one runs without having seen it; the third one dies. */
     private static void unseenAndWithoutTheThird(String row, String... statements) throws Exception {
         cluster.pause(1);
@@ -734,15 +735,7 @@ class DefinitionsIT {
                         + " ON DELETE CASCADE)",
                 "INSERT INTO child VALUES (1, 1), (2, 2)"));
         List<Long> untouched = schema.untouched();
-        cluster.pause(2);
-        try {
-            long before = cluster.lastOrdered(1);
-            schema.run(1, List.of("ALTER TABLE child DROP FOREIGN KEY f"));
-            cluster.awaitOrdered(1, before);
-            schema.run(2, List.of("DELETE FROM t WHERE id = 2"));
-        } finally {
-            cluster.goOn(2);
-        }
+        unseen(2, List.of("ALTER TABLE child DROP FOREIGN KEY f"), List.of("DELETE FROM t WHERE id = 2"));
         cluster.assertConverged(2);
         for (int n = 1; n <= 3; n++) {
             assertThat(schema.rows(n, "t")).as("n%d", n).isEqualTo("1:1,2:2");
@@ -763,15 +756,7 @@ class DefinitionsIT {
         for (String later :
                 List.of("ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (id, a)", "RENAME TABLE t TO away")) {
             schema.begin(List.of(T, "INSERT INTO t VALUES (1, 1)", "ALTER TABLE t MODIFY a INT NOT NULL"));
-            cluster.pause(1);
-            try {
-                long before = cluster.lastOrdered(2);
-                schema.run(2, List.of("UPDATE t SET a = 2 WHERE id = 1"));
-                cluster.awaitOrdered(2, before);
-                schema.run(1, List.of("UPDATE t SET a = 3 WHERE id = 1", later));
-            } finally {
-                cluster.goOn(1);
-            }
+            unseen(1, List.of("UPDATE t SET a = 2 WHERE id = 1"), List.of("UPDATE t SET a = 3 WHERE id = 1", later));
             cluster.assertConverged();
             for (int n = 1; n <= 3; n++) {
                 assertThat(schema.rows(n, "t")).as("n%d, %s", n, later).isEqualTo("1:2");

@@ -19,6 +19,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -321,17 +322,16 @@ class MatrixTrials {
     private static void awaitApplied() {
         long ordered =
                 cluster.numbers().stream().mapToLong(cluster::lastOrdered).max().orElseThrow();
-        try {
-            Cluster.within(Cluster.LIMIT, () -> cluster.numbers().stream()
-                    .allMatch(node -> cluster.lastApplied(node) >= ordered));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        await(Cluster.LIMIT, () -> cluster.numbers().stream().allMatch(node -> cluster.lastApplied(node) >= ordered));
     }
 
     private static void awaitRounds(AtomicInteger rounds, int count) {
+        await(ORDERED_LIMIT, () -> rounds.get() >= count);
+    }
+
+    private static void await(Duration limit, BooleanSupplier condition) {
         try {
-            Cluster.within(ORDERED_LIMIT, () -> rounds.get() >= count);
+            Cluster.within(limit, condition);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -81,7 +81,7 @@ final class Decided {
         for (Certified c : result) {
             World.require(
                     c.seqno() == certified.size() + 1L, () -> "seqno " + c.seqno() + " after " + certified.size());
-            if (world.dispute != null && c.passed() && Dispute.isOfTags(c)) {
+            if (world.dispute != null && c.passed() && Dispute.isOfTags(c.writeSet())) {
                 world.dispute.poll.passed(c, certified, ordered);
             }
             certified.add(c);
@@ -149,7 +149,7 @@ final class Decided {
         }
         for (Decision d : decisions) {
             for (Certified c : d.certified) {
-                if (world.dispute != null && c.passed() && Dispute.isOfTags(c)) {
+                if (world.dispute != null && c.passed() && Dispute.isOfTags(c.writeSet())) {
                     world.dispute.poll.passed(c, certified.subList(0, (int) c.seqno() - 1), ordered);
                 }
                 if (c.passed()) {

@@ -237,16 +237,12 @@ final class Dispute {
         }
         if (c.writeSet().voidsDefinition() > 0) {
             voids.put(c.writeSet().voidsDefinition(), c.seqno());
-        } else if (isOfTags(c)) {
+        } else if (isOfTags(c.writeSet())) {
             definitions.put(c.seqno(), isAdded(c.writeSet().payload().toArray()));
         }
     }
 
-    static boolean isOfTags(Certified c) {
-        return isOfTags(c.writeSet());
-    }
-
-    private static boolean isOfTags(WriteSet w) {
+    static boolean isOfTags(WriteSet w) {
         return w.isDefinition() && w.payload().toArray()[0] == Table.TAG.ordinal();
     }
 

@@ -85,7 +85,7 @@ final class Poll {
 
     private static boolean touchesTags(Certified c) {
         return c.writeSet().isBarrier()
-                ? Dispute.isOfTags(c)
+                ? Dispute.isOfTags(c.writeSet())
                 : Change.decode(c.writeSet().payload().toArray()).stream()
                         .anyMatch(change -> change.table() == Table.TAG);
     }

@@ -113,18 +113,10 @@ final class StreamSource implements GivenCopies {
     void register(Answers answers) {
         answers.on(
                 CatalogAfter.class,
-                q -> read(
-                        q.after(),
-                        List.of(),
-                        (connection, server) ->
-                                contents(connection, server, () -> Catalog.read(connection, q.omitted()))));
+                q -> contents(q.after(), List.of(), connection -> Catalog.read(connection, q.omitted())));
         answers.on(
                 TablesAfter.class,
-                q -> read(
-                        q.after(),
-                        q.tables(),
-                        (connection, server) ->
-                                contents(connection, server, () -> Catalog.read(connection, q.tables()))));
+                q -> contents(q.after(), q.tables(), connection -> Catalog.read(connection, q.tables())));
         answers.streamed(
                 RowsOfStretch.class,
                 (q, reply) -> read(q.after(), q.tables(), (connection, server) -> {
@@ -248,17 +240,18 @@ final class StreamSource implements GivenCopies {
     }
 
     private interface Definitions {
-        Catalog read() throws SQLException;
+        Catalog read(Connection connection) throws SQLException;
     }
 
-    private Contents contents(Connection connection, UUID server, Definitions definitions)
-            throws SQLException, InterruptedException {
-        ServerSession working = working();
-        Position before = ServerAccess.position(connection);
-        Catalog catalog = definitions.read();
-        Moment moment = moment(connection, server, before.seqno());
-        long ordered = decided(working, moment);
-        return new Contents(moment, before.log(), ordered, catalog, ServerAccess.tableBytes(connection));
+    private Contents contents(long after, List<TableName> tables, Definitions definitions) throws IOException {
+        return read(after, tables, (connection, server) -> {
+            ServerSession working = working();
+            Position before = ServerAccess.position(connection);
+            Catalog catalog = definitions.read(connection);
+            Moment moment = moment(connection, server, before.seqno());
+            long ordered = decided(working, moment);
+            return new Contents(moment, before.log(), ordered, catalog, ServerAccess.tableBytes(connection));
+        });
     }
 
     private void rows(Connection connection, UUID server, RowsOfStretch question, StreamedReply<Head> reply)

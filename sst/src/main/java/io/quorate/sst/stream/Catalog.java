@@ -167,7 +167,11 @@ public record Catalog(
                 .filter(schema -> alone.contains(schema.name())
                         || kept.stream().anyMatch(table -> table.schema().equals(schema.name())))
                 .toList();
-        return new Catalog(omitted, List.of(), around, kept, List.of(), List.of(), triggers, List.of(), List.of());
+        return ofTables(omitted, around, kept, triggers);
+    }
+
+    private static Catalog ofTables(Omitted omitted, List<Schema> schemas, List<Table> tables, List<Program> triggers) {
+        return new Catalog(omitted, List.of(), schemas, tables, List.of(), List.of(), triggers, List.of(), List.of());
     }
 
     /** With these tables in place of its own ones of their names. */
@@ -216,16 +220,7 @@ public record Catalog(
     public static Catalog read(Connection donor, List<TableName> names) throws SQLException {
         try (Session session = Session.ofDonor(donor)) {
             List<Table> tables = new CatalogReader(session, donor, Omitted.NOTHING).tables(Set.copyOf(names));
-            return new Catalog(
-                    Omitted.NOTHING,
-                    List.of(),
-                    List.of(),
-                    tables,
-                    List.of(),
-                    List.of(),
-                    List.of(),
-                    List.of(),
-                    List.of());
+            return ofTables(Omitted.NOTHING, List.of(), tables, List.of());
         }
     }
 }
