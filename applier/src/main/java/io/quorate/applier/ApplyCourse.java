@@ -39,13 +39,13 @@ import org.slf4j.LoggerFactory;
  * ChildrenFirst}).
  *
  * <p>A barrier is a statement that commits by itself. The losers that it dooms are undone before it, in a transaction
- * of its own, until there are no more of them, and clients are kept from writing to the server meanwhile. Losers that
- * leave what the statement leaves need not be undone: they are noted as such with the position after it. If rows
- * conflict with the statement, what is undone after it may not fit its tables any more; so its tables are locked before
- * it is looked whether there are losers, and clients that use them wait. Where they can't be locked, clients are kept
- * from writing to the server for that moment. If the server refuses the statement because of what it holds, and no more
- * losers explain that, the other nodes are asked: either all of them leave it out ({@link Verdicts}), or this server is
- * the odd one and the applier ends.
+ * of its own, until there are no more of them. Losers that leave what the statement leaves need not be undone: they are
+ * noted as such with the position after it. If rows conflict with the statement, what is undone after it may not fit
+ * its tables any more; so its tables are locked before it is looked whether there are losers, and clients that use them
+ * wait. They aren't locked while losers are undone, and clients may commit new ones; after five such rounds clients are
+ * kept from writing to the server. So they are where the tables can't be locked. If the server refuses the statement
+ * because of what it holds, and no more losers explain that, the other nodes are asked: either all of them leave it out
+ * ({@link Verdicts}), or this server is the odd one and the applier ends.
  *
  * <p>In a group of own prepared transactions one after the other is settled; the position follows when there is time. A
  * transaction that passed and is neither prepared nor committed here any more is applied like a foreign one.
@@ -62,6 +62,9 @@ public final class ApplyCourse {
     private static final long UNCERTAIN_MILLIS = 10;
 
     private static final int ROUNDS_IN_PEACE = 100;
+
+    /** The same before a statement that commits by itself: nothing keeps the locks of one round for the next. */
+    private static final int ROUNDS_BEFORE_BARRIER = 5;
 
     /** The register of own transactions. */
     public interface Register {
@@ -143,6 +146,9 @@ public final class ApplyCourse {
     private boolean holding;
     /** Whether the definition's tables are locked. */
     private boolean locked;
+
+    /** How often losers were to be undone before the barrier. */
+    private int roundsBefore;
 
     private boolean positionSaved = true;
 
@@ -351,12 +357,10 @@ public final class ApplyCourse {
     }
 
     private void wayIsClear() {
-        if (!group.isBarrier()) {
-            go(losers().isEmpty() ? ApplyStep.APPLY : ApplyStep.TAKE_BACK);
-        } else if (group.hasWork() && TableClosing.isDueTo(writeSet().writeSet())) {
-            go(ApplyStep.LOCK_TABLES);
+        if (group.isBarrier()) {
+            lookBeforeBarrier();
         } else {
-            go(ApplyStep.AWAIT_CAPTURE);
+            go(losers().isEmpty() ? ApplyStep.APPLY : ApplyStep.TAKE_BACK);
         }
     }
 
@@ -403,7 +407,7 @@ public final class ApplyCourse {
 
     private void committed() {
         if (step == ApplyStep.COMMIT && group.isBarrier()) {
-            go(ApplyStep.AWAIT_CAPTURE);
+            lookBeforeBarrier();
         } else if (!attempt.isAlone()) {
             finish();
         } else {
@@ -508,6 +512,11 @@ public final class ApplyCourse {
 
     // Before a statement that commits by itself.
 
+    private void lookBeforeBarrier() {
+        boolean closes = !holding && group.hasWork() && TableClosing.isDueTo(writeSet().writeSet());
+        go(closes ? ApplyStep.LOCK_TABLES : ApplyStep.AWAIT_CAPTURE);
+    }
+
     private void chooseBeforeBarrier() {
         alike = List.of();
         if (losers().isEmpty()) {
@@ -519,12 +528,10 @@ public final class ApplyCourse {
         }
     }
 
-    /**
-     * A statement takes no locks that would keep clients from writing, and everything that they commit before it is
-     * done is lost.
-     */
+    /** What undoes losers needs their tables. Clients who write to these meanwhile may have to lose, too. */
     private void takeBackBeforeBarrier() {
-        hold(true);
+        roundsBefore++;
+        hold(holding || roundsBefore > ROUNDS_BEFORE_BARRIER);
         go(ApplyStep.TAKE_BACK);
     }
 

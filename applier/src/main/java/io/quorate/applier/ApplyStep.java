@@ -84,7 +84,7 @@ public enum ApplyStep {
             Map.entry(APPLY, Set.of(LOOK, EXPLAIN, ROLL_BACK)),
             Map.entry(LOOK, Set.of(AWAIT_TURN, BACK_TO_SAVEPOINT, EXPLAIN, ROLL_BACK)),
             Map.entry(AWAIT_TURN, Set.of(COMMIT, ROLL_BACK)),
-            Map.entry(COMMIT, Set.of(CHOOSE, AWAIT_CAPTURE, SETTLE, DONE, ROLL_BACK)),
+            Map.entry(COMMIT, Set.of(CHOOSE, LOCK_TABLES, AWAIT_CAPTURE, SETTLE, DONE, ROLL_BACK)),
             Map.entry(BACK_TO_SAVEPOINT, Set.of(CHOOSE, ROLL_BACK)),
             Map.entry(EXPLAIN, Set.of(BACK_TO_SAVEPOINT, AWAIT_CAPTURE, ASK_OTHERS, ROLL_BACK)),
             Map.entry(ROLL_BACK, Set.of(AWAIT_HEAD, CHOOSE, AWAIT_CAPTURE, EXPLAIN, RUN_ALONE, DONE)),

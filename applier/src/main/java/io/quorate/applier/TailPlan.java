@@ -110,6 +110,9 @@ public final class TailPlan {
                         own(c);
                     }
                     after = c.writeSet().gtid().number();
+                } else if (c.writeSet().isUpkeep()) {
+                    // There is nothing to take back, and nothing that others are built on.
+                    return;
                 } else if (c.seqno() > kept[0] && c.writeSet().isDefinition()) {
                     lost[0] |= isOwn(c);
                     lostFrom[0] = c.passed() ? Math.min(lostFrom[0], c.seqno()) : lostFrom[0];
@@ -133,9 +136,9 @@ public final class TailPlan {
         }
     }
 
-    /** Whether it is DDL that this server has executed, which forced everything before it. */
+    /** Whether it is DDL that this server has executed, which forced everything before it. FLUSH PRIVILEGES doesn't. */
     private boolean ranHere(Certified c) {
-        if (!c.writeSet().isDefinition()) {
+        if (!c.writeSet().isDefinition() || c.writeSet().isUpkeep()) {
             return false;
         }
         Gtid ran = isOwn(c) ? c.writeSet().gtid() : new Gtid(ddlSource, c.seqno());

@@ -62,6 +62,9 @@ final class Undo {
     List<Certified> inverses(List<WriteSet> losers) throws SQLException {
         List<Certified> inverses = new ArrayList<>(losers.size());
         for (WriteSet w : losers) {
+            if (w.isUpkeep()) {
+                continue;
+            }
             requireRepeatable(w);
             try {
                 cascades.require(w);

@@ -8,6 +8,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
+import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
@@ -27,8 +28,13 @@ class TailPlanTest {
     private final List<Certified> records = new ArrayList<>();
 
     private void own(long number, Verdict verdict, WriteSet.Kind kind) {
+        Keys keys = new Keys(new long[] {100}, new byte[] {(byte) KeyType.EXCLUSIVE.ordinal()});
+        own(number, verdict, kind, kind == WriteSet.Kind.DDL ? keys : Keys.NONE);
+    }
+
+    private void own(long number, Verdict verdict, WriteSet.Kind kind, Keys keys) {
         long seqno = records.size() + 1L;
-        WriteSet w = new WriteSet(new Gtid(SERVER, number), 0, 0, kind, Keys.NONE, new byte[0]);
+        WriteSet w = new WriteSet(new Gtid(SERVER, number), 0, 0, kind, keys, new byte[0]);
         records.add(new Certified(seqno, verdict, 0, 0, new LogPosition(1, seqno), true, w));
     }
 
@@ -63,6 +69,18 @@ class TailPlanTest {
         assertThat(plan.after()).isEqualTo(4);
         assertThat(plan.taken()).extracting(w -> w.gtid().number()).containsExactly(2L, 5L);
         assertThat(plan.failed()).extracting(Doomed::number).containsExactly(2L);
+    }
+
+    /** FLUSH PRIVILEGES, say. */
+    @Test
+    void whatDefinesNothingHasForcedNothingAndIsInNoWay() throws Exception {
+        own(1, Verdict.PASSED, WriteSet.Kind.ROWS);
+        own(2, Verdict.PASSED, WriteSet.Kind.DDL, Keys.NONE);
+        own(3, Verdict.BUILT_ON_FAILED, WriteSet.Kind.DDL, Keys.NONE);
+        own(4, Verdict.PASSED, WriteSet.Kind.ROWS);
+        TailPlan plan = plan(executed(4), Set.of());
+        assertThat(plan.after()).isZero();
+        assertThat(plan.taken()).extracting(w -> w.gtid().number()).containsExactly(1L, 4L);
     }
 
     @Test

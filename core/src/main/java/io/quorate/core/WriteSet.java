@@ -127,6 +127,11 @@ public record WriteSet(
         return kind == Kind.DDL;
     }
 
+    /** Whether it is a statement such as FLUSH PRIVILEGES or ANALYZE, which may run at any place and leaves nothing. */
+    public boolean isUpkeep() {
+        return isDefinition() && keys.size() == 0;
+    }
+
     /** The seqno of the definition that is void by this; 0 when it is none of these verdicts. */
     public long voidsDefinition() {
         return kind == Kind.VOID ? gtid.number() : 0;

@@ -30,7 +30,13 @@ class AllDifferIT {
     static void start() throws Exception {
         // Small batches, so that many rounds of the order lie between a client's row and its definition: that is the
         // time in which the other nodes' rows have to be ordered.
-        cluster = Cluster.start(3, Map.of("quorate.sst.method", "stream", "quorate.order.proposal-bytes-max", "1KB"));
+        cluster = Cluster.start(
+                3,
+                Map.of(
+                        "quorate.sst.method", "stream",
+                        "quorate.sst.chunk", "20KB",
+                        "quorate.sst.bytes-per-second-max", "40KB",
+                        "quorate.order.proposal-bytes-max", "1KB"));
         schema = new Definitions(cluster);
     }
 
@@ -126,6 +132,56 @@ class AllDifferIT {
             assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.still"))
                     .isEqualTo(2 + 3 * BETWEEN);
         }
+    }
+
+    /** Its own table is gone, and those that have it wait for copies of others. */
+    @Test
+    void aCopyThatIsUnderWayGoesOnWithWhatThoseGiveThatWait() throws Exception {
+        schema.begin(List.of(
+                T,
+                "INSERT INTO t VALUES (1, 1)",
+                "CREATE TABLE t2 LIKE t",
+                "CREATE TABLE t3 LIKE t",
+                "INSERT INTO t2 VALUES (1, 1)",
+                "INSERT INTO t3 VALUES (1, 1)",
+                "CREATE TABLE wide (id INT PRIMARY KEY, s VARCHAR(500))",
+                "INSERT INTO wide WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT n + 1 FROM r WHERE n < 500)"
+                        + " SELECT n, REPEAT('x', 500) FROM r"));
+        cluster.assertConverged();
+        assertThat(cluster.post(1, "/actuator/heal", "{\"tables\": \"d.wide\"}"))
+                .contains("\"done\":true");
+        assertThat(Cluster.within(Cluster.LIMIT, () -> !cluster.logged(1, "copying table d.wide").isEmpty()))
+                .isTrue();
+        transfer(1, "{\"action\": \"pause\"}");
+        List<Integer> others = List.of(2, 3);
+        for (int n : others) {
+            cluster.pause(n);
+        }
+        for (int n : others) {
+            cluster.mysql(n)
+                    .execute(
+                            "SET SESSION binlog_format = 'STATEMENT'",
+                            "UPDATE d.t" + n + " SET a = 7",
+                            "FLUSH PRIVILEGES",
+                            "ANALYZE TABLE d.still");
+        }
+        cluster.goOn(others);
+        for (int n : others) {
+            assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(n).contains("QRT-2011")))
+                    .as(cluster.reason(n))
+                    .isTrue();
+        }
+        transfer(1, "{\"action\": \"resume\"}");
+        cluster.assertConverged();
+        for (int n = 1; n <= 3; n++) {
+            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.wide")).isEqualTo(500);
+            assertThat(schema.rows(n, "t2")).isEqualTo("1:1");
+            assertThat(schema.rows(n, "t3")).isEqualTo("1:1");
+        }
+    }
+
+    private static void transfer(int node, String what) throws Exception {
+        assertThat(cluster.post(node, "/actuator/transfer", what)).contains("\"done\":true");
     }
 
     /** None has run the triggers of the others, so none gives the tables of these. */

@@ -453,6 +453,50 @@ class DefinitionsIT {
                 "CREATE TABLE log (id INT)",
                 "CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW INSERT INTO log VALUES (NEW.id)",
                 "INSERT INTO t (a) VALUES (1)"));
+        whileOthersWriteElsewhere(() -> {
+            schema.run(
+                    1,
+                    List.of(
+                            "ALTER TABLE t ADD b INT",
+                            "ALTER TABLE t ADD c INT NOT NULL FIRST",
+                            "ALTER TABLE t ADD UNIQUE (a), MODIFY b BIGINT",
+                            "ALTER TABLE t ADD FOREIGN KEY (b) REFERENCES p (id)",
+                            "ALTER TABLE t DROP COLUMN c",
+                            "CREATE DATABASE IF NOT EXISTS elsewhere",
+                            "CREATE TABLE elsewhere.u LIKE t",
+                            "CREATE VIEW elsewhere.v AS SELECT * FROM t",
+                            "TRUNCATE t",
+                            "RENAME TABLE t TO away, elsewhere.u TO t",
+                            "DROP TABLE away"));
+            cluster.awaitQuery(3, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 'away'", "0");
+        });
+        schema.run(1, List.of("DROP DATABASE elsewhere"));
+        cluster.assertConverged();
+    }
+
+    /** The rows of clients who use the table lose, and are undone while others go on. */
+    @Test
+    @Order(3)
+    void norOfRowsThatLoseAgainstIt() throws Exception {
+        schema.begin(List.of("CREATE TABLE other (id INT PRIMARY KEY AUTO_INCREMENT)", T, ONE));
+        whileOthersWriteElsewhere(() -> {
+            for (int i = 0; i < 5; i++) {
+                unseen(
+                        2,
+                        List.of("ALTER TABLE t ADD b" + i + " INT NOT NULL DEFAULT 5 FIRST"),
+                        List.of("UPDATE t SET a = a + 1", "INSERT INTO t (id) VALUES (" + (i + 2) + ")"));
+                cluster.awaitQuery(
+                        2, "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_NAME = 't'", i + 3 + "");
+                // Waits until the service is done with the table: paused earlier, it would keep that locked.
+                cluster.mysql(2).queryLong("SELECT COUNT(*) FROM d.t");
+            }
+        });
+        assertThat(cluster.mysql(2).queryOne("SELECT CONCAT(COUNT(*), ':', MAX(a)) FROM d.t"))
+                .isEqualTo("1:1");
+    }
+
+    /** Clients of n2 and n3 write to another table meanwhile, and hear no error. */
+    private static void whileOthersWriteElsewhere(Step step) throws Exception {
         cluster.assertConverged();
         AtomicBoolean done = new AtomicBoolean();
         List<CompletableFuture<Integer>> writers = new ArrayList<>();
@@ -471,21 +515,7 @@ class DefinitionsIT {
             }));
         }
         try {
-            schema.run(
-                    1,
-                    List.of(
-                            "ALTER TABLE t ADD b INT",
-                            "ALTER TABLE t ADD c INT NOT NULL FIRST",
-                            "ALTER TABLE t ADD UNIQUE (a), MODIFY b BIGINT",
-                            "ALTER TABLE t ADD FOREIGN KEY (b) REFERENCES p (id)",
-                            "ALTER TABLE t DROP COLUMN c",
-                            "CREATE DATABASE IF NOT EXISTS elsewhere",
-                            "CREATE TABLE elsewhere.u LIKE t",
-                            "CREATE VIEW elsewhere.v AS SELECT * FROM t",
-                            "TRUNCATE t",
-                            "RENAME TABLE t TO away, elsewhere.u TO t",
-                            "DROP TABLE away"));
-            cluster.awaitQuery(3, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 'away'", "0");
+            step.run();
         } finally {
             done.set(true);
         }
@@ -495,8 +525,11 @@ class DefinitionsIT {
         }
         cluster.assertConverged();
         assertThat(cluster.mysql(1).queryLong("SELECT COUNT(*) FROM d.other")).isEqualTo(rows);
-        schema.run(1, List.of("DROP DATABASE elsewhere"));
-        cluster.assertConverged();
+    }
+
+    /** What is done meanwhile. */
+    private interface Step {
+        void run() throws Exception;
     }
 
     /** What an audit would find, and nobody has met yet. */

@@ -110,6 +110,11 @@ record CopyNote(
         return isUntouched() || step == Step.WANTED_ANEW;
     }
 
+    /** Whether the server's own tables may be gone, for a copy that isn't here yet. */
+    boolean isBegun() {
+        return step == Step.WANTED_ANEW || step == Step.STREAMING || step == Step.COPYING;
+    }
+
     /** Whether the server's own tables are right. */
     boolean isTrust() {
         return step == Step.TRUSTING || step == Step.TRUSTED;
@@ -130,6 +135,11 @@ record CopyNote(
 
     CopyNote streaming(long last, long ordered) {
         return new CopyNote(Step.STREAMING, from, last, "", null, new GtidSet(), 0, ordered, where);
+    }
+
+    /** Goes on, with what servers give that wait for a copy themselves. */
+    CopyNote atAnyPlace() {
+        return new CopyNote(step, ANY_PLACE, ownLast, "", null, new GtidSet(), 0, upTo, where);
     }
 
     CopyNote tablesHere(long at) {

@@ -88,6 +88,8 @@ public final class Copying implements ServerCopy, Refill {
     private volatile OfferWhileWaiting offer;
     /** What {@link #mayKeep()} says. */
     private volatile @Nullable Boolean mayKeep;
+    /** The tables that are being copied and that servers may give which wait themselves; null for none. */
+    private volatile @Nullable Set<TableName> copied;
     /** What {@link #notGiven} was before this server's own copy began. */
     private volatile List<TableName> wanted = List.of();
 
@@ -211,9 +213,17 @@ public final class Copying implements ServerCopy, Refill {
     @Override
     public Boolean mayKeep() {
         CopyNote current = note;
-        // One that waits for whoever is SYNCED. It may have tried to keep its own.
-        boolean isWanted = current != null && current.isUntouched() && current.from() > CopyNote.ANY_PLACE;
-        return isWanted ? Boolean.FALSE : mayKeep;
+        // One that waits for whoever is SYNCED. It may have tried to keep its own, or have none any more.
+        boolean waits = current != null
+                && (current.isBegun()
+                        ? !isGiven(copied)
+                        : current.isUntouched() && current.from() > CopyNote.ANY_PLACE);
+        return waits ? Boolean.FALSE : mayKeep;
+    }
+
+    /** @param tables null for everything, or while only those that are SYNCED may give them */
+    private boolean isGiven(@Nullable Set<TableName> tables) {
+        return donors.present().get().stream().anyMatch(m -> m.gives(tables));
     }
 
     @Override
@@ -292,18 +302,20 @@ public final class Copying implements ServerCopy, Refill {
      * The tables that a server may give which waits for a copy itself; null while only those may give anything that
      * are SYNCED.
      *
-     * @param copied those that are being copied; null while that isn't known
+     * @param planned those that are being copied; null while that isn't known
      */
     @Nullable
-    Set<TableName> ofWaiting(@Nullable Set<TableName> copied) {
+    Set<TableName> ofWaiting(@Nullable Set<TableName> planned) {
         CopyNote current = note;
-        if (current == null
-                || current.from() > CopyNote.ANY_PLACE
-                || current.where().mayBeAnywhere()) {
+        if (current == null || current.where().mayBeAnywhere()) {
             return null;
         }
-        if (copied != null) {
-            return copied;
+        if (planned != null && current.isBegun()) {
+            copied = planned;
+            return planned;
+        }
+        if (current.from() > CopyNote.ANY_PLACE) {
+            return null;
         }
         if (wanted.isEmpty()) {
             // The service that found it out has ended since.
@@ -401,6 +413,7 @@ public final class Copying implements ServerCopy, Refill {
 
     void keep(CopyNote next) throws IOException {
         next.write(ports.properties().dataDir(), donors.json());
+        copied = next.isWanted() ? null : copied;
         note = next;
     }
 
@@ -408,6 +421,9 @@ public final class Copying implements ServerCopy, Refill {
     public void run() throws SQLException, IOException, InterruptedException {
         Retry retry = new Retry(AGAIN, System.nanoTime());
         while (note != null && signals.task().serves()) {
+            if (isLeft()) {
+                keep(note.atAnyPlace());
+            }
             try {
                 switch (note.step()) {
                     case WANTED, WANTED_STILL, WANTED_ANEW -> {
@@ -441,6 +457,20 @@ public final class Copying implements ServerCopy, Refill {
                 pause(next.pauseMillis());
             }
         }
+    }
+
+    /**
+     * Whether tables are gone here for a copy of a server that was SYNCED, and all that are left wait for one
+     * themselves. As long as there is a plan, these may give what it has.
+     */
+    private boolean isLeft() {
+        List<MemberReport> present = donors.present().get();
+        return note.isBegun()
+                && note.from() > CopyNote.ANY_PLACE
+                && !note.where().mayBeAnywhere()
+                && streamed.plan() == null
+                && present.stream().noneMatch(MemberReport::hasSyncedServer)
+                && present.stream().anyMatch(m -> m.notGiven() != null);
     }
 
     /**

@@ -251,6 +251,9 @@ final class DifferingTables {
     /** The tables or objects of one writeset have to be copied. */
     private void add(Certified c) throws NotByTables {
         WriteSet w = c.writeSet();
+        if (w.isUpkeep()) {
+            return;
+        }
         if (!w.isDefinition()) {
             found.addAll(TableMap.tables(w.payload()));
             return;

@@ -176,6 +176,7 @@ final class StreamSource implements GivenCopies {
             if (waits && ServerAccess.applied(connection) < after) {
                 throw refused(ErrorCode.COPY_DONOR_BEHIND, "waits for a copy, and has not applied seqno " + after);
             }
+            awaitPosition(connection, after);
             UUID server = ServerAccess.uuid(connection);
             // Own transactions that the order has must be in the rows. Some are ordered before they are committed.
             long ordered = stream.own().last();
@@ -223,6 +224,17 @@ final class StreamSource implements GivenCopies {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw refused(ErrorCode.COPY_NO_DONOR, "ends");
+        }
+    }
+
+    /** What is given counts as being of this position, which may be written a little later than it is reached. */
+    private void awaitPosition(Connection connection, long after) throws SQLException, InterruptedException {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (ServerAccess.applied(connection) < after) {
+            if (System.nanoTime() > end) {
+                throw refused(ErrorCode.COPY_TOO_EARLY, "has not written the position " + after + " yet");
+            }
+            Thread.sleep(10);
         }
     }
 

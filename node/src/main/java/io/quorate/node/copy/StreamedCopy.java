@@ -407,7 +407,10 @@ final class StreamedCopy {
     }
 
     private @Nullable Set<TableName> fromWaiting() {
-        return ofWaiting.apply(plan == null ? null : plan.tables());
+        if (plan == null) {
+            return ofWaiting.apply(null);
+        }
+        return plan.objects() ? null : ofWaiting.apply(plan.tables());
     }
 
     // FETCHING

@@ -13,7 +13,8 @@ import java.util.stream.Stream;
  * clients. Where two of them differ in different tables, one can give the other what that lacks. One begins, the first
  * by name of those that can; when it is SYNCED, the others get theirs from it. Not two at a time: they would wait for
  * one another without the tables that they had. Where they differ in the same tables, one may let its own definitions
- * of these stand, the first by name of those that haven't tried.
+ * of these stand, the first by name of those that haven't tried. A server that has lost what it had, for a copy that
+ * nobody can give it now, or that wants one of a SYNCED server, has no part in this and is in nobody's way.
  *
  * @param members names of all members
  * @param self this node's report
@@ -23,9 +24,11 @@ record WaitingServers(Set<String> members, MemberReport self, List<MemberReport>
     /** Whether all wait, and this node is to begin. */
     boolean begins() {
         List<MemberReport> all = servers();
-        return all.stream().noneMatch(each -> each.notGiven() == null)
-                && isFirst(all.stream().filter(each -> all.stream()
-                        .anyMatch(other -> !other.equals(each) && other.gives(each.notGiven()))));
+        return all.stream().noneMatch(each -> each.notGiven() == null && each.mayKeep() == null)
+                && isFirst(all.stream()
+                        .filter(each -> each.notGiven() != null)
+                        .filter(each -> all.stream()
+                                .anyMatch(other -> !other.equals(each) && other.gives(each.notGiven()))));
     }
 
     /** Whether all wait, nobody can begin with what the others have, and this node's own definitions are to stand. */

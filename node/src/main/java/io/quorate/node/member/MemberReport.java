@@ -41,8 +41,9 @@ import org.jspecify.annotations.Nullable;
  * @param waitingMillis how long the first of them has waited; likewise
  * @param notGiven while its server waits for a copy of some tables: the tables of which it can't give a copy to others
  *     that wait, these and what hangs together with them; otherwise null
- * @param mayKeep while its server waits for a copy: whether its own definitions of these tables may stand, so that it
- *     needs none; otherwise null, also where it must be found out first who is wrong
+ * @param mayKeep while its server waits for a copy that nobody gives: whether its own definitions of these tables may
+ *     stand, so that it needs none, never if they are gone; otherwise null, also where it must be found out first who
+ *     is wrong
  * @param flow what flow control needs to know of it; null when an older version doesn't say
  * @param runsEvents whether its server's event scheduler is on; null when somebody keeps it off there, and when an
  *     older version doesn't say

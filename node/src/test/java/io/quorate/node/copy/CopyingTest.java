@@ -49,6 +49,29 @@ class CopyingTest {
         assertThat(copying.ofWaiting(null)).as("its server can't say yet").isNull();
     }
 
+    /** Their donor was SYNCED when the copy began, and waits for one itself by now. */
+    @Test
+    void tablesThatAreGoneHereAreTakenFromServersThatWait() throws Exception {
+        CopyNote begun = CopyNote.wanted(7, WHERE).streaming(8, 50);
+        assertThat(startedWith(begun).ofWaiting(TABLES)).isEqualTo(TABLES);
+        assertThat(begun.atAnyPlace().from()).isEqualTo(CopyNote.ANY_PLACE);
+        assertThat(startedWith(begun).ofWaiting(null)).isNull();
+        assertThat(startedWith(CopyNote.wanted(7, Difference.ANYWHERE).streaming(8, 50))
+                        .ofWaiting(TABLES))
+                .isNull();
+        assertThat(startedWith(CopyNote.trusting(7, WHERE)).ofWaiting(TABLES)).isNull();
+    }
+
+    @Test
+    void whoHasLostItsTablesAndGetsThemFromNobodyIsInNobodysWay() throws Exception {
+        for (Difference where : List.of(WHERE, Difference.ANYWHERE)) {
+            CopyNote begun = CopyNote.wanted(7, where).streaming(8, 50);
+            assertThat(startedWith(begun).mayKeep()).isFalse();
+            assertThat(startedWith(begun.again()).mayKeep()).isFalse();
+            assertThat(startedWith(begun.tablesHere(60)).mayKeep()).isNull();
+        }
+    }
+
     @Test
     void whatMustBeOfAPlaceInTheOrderIsTakenFromSyncedServersAlone() throws Exception {
         assertThat(startedWith(CopyNote.wanted(7, WHERE)).ofWaiting(TABLES)).isNull();

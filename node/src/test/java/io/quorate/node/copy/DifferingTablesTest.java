@@ -112,7 +112,11 @@ class DifferingTablesTest {
     }
 
     private long add(Gtid gtid, Kind kind, boolean passed, byte[] payload) throws Exception {
-        return add(passed, new WriteSet(gtid, 0, 0, kind, Keys.NONE, payload));
+        KeysBuilder keys = new KeysBuilder();
+        if (kind == Kind.DDL) {
+            keys.add(100, KeyType.EXCLUSIVE);
+        }
+        return add(passed, new WriteSet(gtid, 0, 0, kind, keys.build(), payload));
     }
 
     private long add(boolean passed, WriteSet w) throws Exception {
@@ -216,6 +220,14 @@ class DifferingTablesTest {
         definition(HERE, 1, false, Set.of(B));
         definition(THERE, 2, false, Set.of(C));
         assertThat(find(Difference.at(refused), 0)).containsExactlyInAnyOrder(A, B);
+    }
+
+    /** FLUSH PRIVILEGES, say. */
+    @Test
+    void whatDefinesNothingCostsNothing() throws Exception {
+        long refused = rows(THERE, 1, true, A);
+        add(false, new WriteSet(new Gtid(HERE, 1), 0, 0, Kind.DDL, Keys.NONE, new byte[] {1}));
+        assertThat(find(Difference.at(refused), 0)).containsExactly(A);
     }
 
     @Test

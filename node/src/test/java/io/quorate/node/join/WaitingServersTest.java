@@ -99,6 +99,15 @@ class WaitingServersTest {
                 .isEmpty();
     }
 
+    /** Its own tables are gone, or it is to get everything; nobody can give it that before another one is SYNCED. */
+    @Test
+    void whoWaitsWithNothingToGiveKeepsNobodyFromBeginning() {
+        MemberReport empty = report("n1", "h:3306", "JOINER", null, false);
+        assertThat(beginning(empty, waiting("n2", "a"), waiting("n3", "b"))).containsExactly("n2");
+        assertThat(beginning(empty, waiting("n2", "a"), waiting("n3", "a"))).isEmpty();
+        assertThat(keeping(empty, alike("n2", true), alike("n3", true))).containsExactly("n2");
+    }
+
     @Test
     void nobodyBeginsWhileAMemberIsAwayThatMayHoldEverything() {
         assertThat(beginning(waiting("n1", "a"), waiting("n2", "b"))).isEmpty();
