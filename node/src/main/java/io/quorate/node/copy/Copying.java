@@ -468,7 +468,7 @@ public final class Copying implements ServerCopy, Refill {
         return note.isBegun()
                 && note.from() > CopyNote.ANY_PLACE
                 && !note.where().mayBeAnywhere()
-                && streamed.plan() == null
+                && !streamed.isPlanned(note.from())
                 && present.stream().noneMatch(MemberReport::hasSyncedServer)
                 && present.stream().anyMatch(m -> m.notGiven() != null);
     }

@@ -168,10 +168,10 @@ final class StreamedCopy {
             throws NotByTables, SQLException, IOException, InterruptedException {
         try (Connection connection = control()) {
             clear(connection);
-            plan = CopyPlan.read(directory(), donors.json());
+            plan = null;
             // A server that gets everything has run nothing that comes after what it gets.
             long after = where.mayBeAnywhere() ? Math.max(from, atLeast) : from;
-            Stage stage = plan == null || plan.since() < after ? null : use(connection);
+            Stage stage = isPlanned(after) ? use(connection) : null;
             if (stage == null) {
                 plan = null;
                 plan(connection, after, atLeast, where);
@@ -193,6 +193,7 @@ final class StreamedCopy {
     private long beginAnew(String why) throws IOException {
         log.warn("the copy begins anew: {}", why);
         CopyPlan.delete(directory());
+        plan = null;
         ports.joins().count(JoinCounts.Step.COPY_BEGUN_ANEW);
         return -1;
     }
@@ -589,6 +590,12 @@ final class StreamedCopy {
     CopyPlan plan() {
         plan = plan == null ? CopyPlan.read(directory(), donors.json()) : plan;
         return plan;
+    }
+
+    /** Whether it is known what is copied, from a seqno that isn't before this one. */
+    boolean isPlanned(long from) {
+        CopyPlan known = plan();
+        return known != null && known.since() >= from;
     }
 
     /** Gives this server the donor's accounts, views and stored programs instead of its own. */
