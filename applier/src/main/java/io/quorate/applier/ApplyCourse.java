@@ -513,7 +513,8 @@ public final class ApplyCourse {
     // Before a statement that commits by itself.
 
     private void lookBeforeBarrier() {
-        boolean closes = !holding && group.hasWork() && TableClosing.isDueTo(writeSet().writeSet());
+        boolean closes =
+                !holding && group.hasWork() && TableClosing.isDueTo(writeSet().writeSet());
         go(closes ? ApplyStep.LOCK_TABLES : ApplyStep.AWAIT_CAPTURE);
     }
 

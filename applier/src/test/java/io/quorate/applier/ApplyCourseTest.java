@@ -22,8 +22,8 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.UUID;
-import java.util.stream.Stream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ApplyCourseTest {

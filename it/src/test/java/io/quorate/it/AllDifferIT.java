@@ -150,7 +150,8 @@ class AllDifferIT {
         cluster.assertConverged();
         assertThat(cluster.post(1, "/actuator/heal", "{\"tables\": \"d.wide\"}"))
                 .contains("\"done\":true");
-        assertThat(Cluster.within(Cluster.LIMIT, () -> !cluster.logged(1, "copying table d.wide").isEmpty()))
+        assertThat(Cluster.within(Cluster.LIMIT, () -> !cluster.logged(1, "copying table d.wide")
+                        .isEmpty()))
                 .isTrue();
         transfer(1, "{\"action\": \"pause\"}");
         List<Integer> others = List.of(2, 3);
@@ -174,7 +175,8 @@ class AllDifferIT {
         transfer(1, "{\"action\": \"resume\"}");
         cluster.assertConverged();
         for (int n = 1; n <= 3; n++) {
-            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.wide")).isEqualTo(500);
+            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.wide"))
+                    .isEqualTo(500);
             assertThat(schema.rows(n, "t2")).isEqualTo("1:1");
             assertThat(schema.rows(n, "t3")).isEqualTo("1:1");
         }

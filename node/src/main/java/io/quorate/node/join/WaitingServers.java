@@ -25,10 +25,8 @@ record WaitingServers(Set<String> members, MemberReport self, List<MemberReport>
     boolean begins() {
         List<MemberReport> all = servers();
         return all.stream().noneMatch(each -> each.notGiven() == null && each.mayKeep() == null)
-                && isFirst(all.stream()
-                        .filter(each -> each.notGiven() != null)
-                        .filter(each -> all.stream()
-                                .anyMatch(other -> !other.equals(each) && other.gives(each.notGiven()))));
+                && isFirst(all.stream().filter(each -> each.notGiven() != null).filter(each -> all.stream()
+                        .anyMatch(other -> !other.equals(each) && other.gives(each.notGiven()))));
     }
 
     /** Whether all wait, nobody can begin with what the others have, and this node's own definitions are to stand. */
