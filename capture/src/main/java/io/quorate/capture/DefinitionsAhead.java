@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.TableName;
+import io.quorate.core.binlog.QueryEvent;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -32,9 +33,15 @@ final class DefinitionsAhead {
     private static final int FILE_BEGIN = 4;
     /** "Event too big" and the like. */
     private static final int NOT_SHOWN = 1220;
+    /** ANSI_QUOTES and NO_BACKSLASH_ESCAPES. */
+    private static final long OTHER_QUOTES = QueryEvent.ANSI_QUOTES | QueryEvent.NO_BACKSLASH_ESCAPES;
 
     private static final Pattern DROPS = Pattern.compile("\\bDROP\\b", Pattern.CASE_INSENSITIVE);
     private static final Pattern DROP = Pattern.compile("\\s*DROP\\b", Pattern.CASE_INSENSITIVE);
+    private static final Pattern DROPS_CONSTRAINT =
+            Pattern.compile("\\bDROP\\s+(?:FOREIGN|CONSTRAINT)\\b", Pattern.CASE_INSENSITIVE);
+    /** Comments, but for the one that the server adds: they may stand between the two words. */
+    private static final Pattern COMMENT = Pattern.compile("/\\*(?! xid=\\d+ \\*/)|--|#");
     private static final Pattern DEFAULT_SCHEMA = Pattern.compile("use `((?:[^`]|``)*+)`; ");
 
     /**
@@ -182,20 +189,32 @@ final class DefinitionsAhead {
         Matcher named = DEFAULT_SCHEMA.matcher(info);
         String schema = named.lookingAt() ? named.group(1).replace("``", "`") : "";
         String text = named.lookingAt() ? info.substring(named.end()) : info;
-        // In a session with another sql_mode, quotes may mean something else; then its tables are unknown.
-        Statement statement = Statement.parse(text, schema, 0);
+        Statement statement = parse(text, schema);
         boolean defines = statement.kind() == Statement.Kind.DDL || statement.kind() == Statement.Kind.UNKNOWN;
         if (defines && !text.equals("BEGIN")) {
             ahead.add(new Ahead(read, statement, mayEndCascades(text, statement)));
         }
     }
 
-    /** Only an ALTER does, which says DROP. What else is dropped has no rows afterwards that could be missing. */
-    private static boolean mayEndCascades(String text, Statement statement) {
+    /** The session's sql_mode isn't shown, by which quotes and backslashes may mean something else. */
+    static Statement parse(String text, String schema) {
+        Statement statement = Statement.parse(text, schema, 0);
+        return statement.equals(Statement.parse(text, schema, OTHER_QUOTES))
+                ? statement
+                : Statement.of(Statement.Kind.UNKNOWN);
+    }
+
+    /**
+     * Only an ALTER does, which says DROP FOREIGN KEY or DROP CONSTRAINT. What else is dropped has no rows afterwards
+     * that could be missing.
+     */
+    static boolean mayEndCascades(String text, Statement statement) {
         return switch (statement.scope()) {
             case EVERYTHING -> true;
             case TABLES, ROWS ->
-                DROPS.matcher(text).find() && !DROP.matcher(text).lookingAt();
+                !DROP.matcher(text).lookingAt()
+                        && (DROPS_CONSTRAINT.matcher(text).find()
+                                || (DROPS.matcher(text).find() && COMMENT.matcher(text).find()));
             case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES, COPIED_DEFINITION -> false;
         };
     }
