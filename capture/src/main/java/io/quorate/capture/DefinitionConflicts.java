@@ -102,7 +102,13 @@ final class DefinitionConflicts {
         known.defined(statement);
         Scope scope = readable ? statement.scope() : Scope.EVERYTHING;
         List<TableName> tables = statement.tables() == null ? List.of() : lower(statement.tables());
-        if (!statement.keepsColumns() || !readable) {
+        boolean plain = readable
+                && !statement.droppedIndexes().isEmpty()
+                && plans.werePlain(tables.get(0), statement.droppedIndexes());
+        // Rows are the same before and after it, as where such an index comes.
+        scope = plain ? Scope.ADDED_INDEXES : scope;
+        boolean keepsColumns = readable && (plain || statement.keepsColumns());
+        if (!keepsColumns) {
             former.defined(scope, statement, tables, plans::lastSeen);
         }
         if (dropped != null) {
@@ -121,7 +127,7 @@ final class DefinitionConflicts {
             case TABLES, COPIED_DEFINITION -> plans.definitionsChanged(tables);
             case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> plans.definitionsChanged(List.of());
         }
-        if (readable && statement.keepsColumns() && scope != Scope.UPKEEP) {
+        if (keepsColumns && scope != Scope.UPKEEP) {
             keys.add(Keys.KEEPS_COLUMNS, KeyType.SHARED);
         }
         addDefined(scope, statement.leavesEmpty(), tables, keys);

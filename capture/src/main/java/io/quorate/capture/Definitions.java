@@ -34,6 +34,14 @@ interface Definitions {
      */
     boolean areNumberedAlike(TableName name, Statement.Numbering numbering) throws SQLException;
 
+    /**
+     * Whether no row was ever refused for what these indexes are, which the statement drops that is being read. Only
+     * where it is known how the table was defined before.
+     */
+    default boolean werePlain(TableName name, List<String> indexes) {
+        return false;
+    }
+
     /** As {@link OriginSession#of}. */
     OriginSession session(long id, long second, Set<CarriedSetting> asked) throws SQLException;
 

@@ -42,6 +42,7 @@ final class DefinitionsAhead {
             Pattern.compile("\\bDROP\\s+(?:FOREIGN|CONSTRAINT)\\b", Pattern.CASE_INSENSITIVE);
     /** Comments, but for the one that the server adds: they may stand between the two words. */
     private static final Pattern COMMENT = Pattern.compile("/\\*(?! xid=\\d+ \\*/)|--|#");
+
     private static final Pattern DEFAULT_SCHEMA = Pattern.compile("use `((?:[^`]|``)*+)`; ");
 
     /**
@@ -214,7 +215,8 @@ final class DefinitionsAhead {
             case TABLES, ROWS ->
                 !DROP.matcher(text).lookingAt()
                         && (DROPS_CONSTRAINT.matcher(text).find()
-                                || (DROPS.matcher(text).find() && COMMENT.matcher(text).find()));
+                                || (DROPS.matcher(text).find()
+                                        && COMMENT.matcher(text).find()));
             case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES, COPIED_DEFINITION -> false;
         };
     }

@@ -187,6 +187,12 @@ final class SchemaCatalog implements Definitions {
     }
 
     @Override
+    public boolean werePlain(TableName name, List<String> indexes) {
+        TableDefinition before = former.get(name);
+        return before != null && before.exists() && before.arePlain(indexes);
+    }
+
+    @Override
     public String engine(TableName name) throws SQLException {
         return unlessLimited(name, () -> readEngine(name), null);
     }

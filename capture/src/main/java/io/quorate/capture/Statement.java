@@ -18,6 +18,7 @@ import java.util.List;
  * @param keepsColumns whether it certainly leaves the columns of the tables as they are
  * @param numbering of an ALTER TABLE that adds a column with AUTO_INCREMENT; otherwise null
  * @param objects with {@link Scope#OBJECTS}: what it names; also of DROP DATABASE; otherwise null
+ * @param droppedIndexes with {@link Scope#ROWS}: the indexes that it drops, if it does nothing else; otherwise empty
  */
 record Statement(
         Kind kind,
@@ -28,7 +29,8 @@ record Statement(
         boolean bringsRows,
         boolean keepsColumns,
         Numbering numbering,
-        NamedObjects objects) {
+        NamedObjects objects,
+        List<String> droppedIndexes) {
     /** What a definition conflicts with among other transactions. */
     enum Scope {
         /** Everything, because nothing is known. */
@@ -95,16 +97,16 @@ record Statement(
     record Numbering(boolean hadPrimary, boolean primaryIsNew, boolean uniqueIsNew) {}
 
     static Statement of(Kind kind) {
-        return new Statement(kind, Scope.EVERYTHING, null, false, false, true, false, null, null);
+        return new Statement(kind, Scope.EVERYTHING, null, false, false, true, false, null, null, List.of());
     }
 
     /** One that changes nothing. */
     static Statement upkeep() {
-        return new Statement(Kind.DDL, Scope.UPKEEP, null, false, false, false, true, null, null);
+        return new Statement(Kind.DDL, Scope.UPKEEP, null, false, false, false, true, null, null, List.of());
     }
 
     static Statement of(boolean conditional, NamedObjects objects) {
-        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional, false, false, true, null, objects);
+        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional, false, false, true, null, objects, List.of());
     }
 
     /** Whether all that it names are tables that each server has for itself. */

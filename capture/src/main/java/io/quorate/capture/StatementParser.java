@@ -45,6 +45,10 @@ final class StatementParser {
     private boolean leavesEmpty;
     private boolean keepsColumns;
     private Numbering numbering;
+    /** The index of a DROP INDEX; null in other statements. */
+    private SqlTokens.Token dropped;
+
+    private List<String> droppedIndexes = List.of();
 
     StatementParser(SqlTokens tokens, String database) {
         this.tokens = tokens;
@@ -123,7 +127,16 @@ final class StatementParser {
         return !copies || s.tables() == null
                 ? s
                 : new Statement(
-                        s.kind(), Scope.COPIED_DEFINITION, s.tables(), s.conditional(), true, false, false, null, null);
+                        s.kind(),
+                        Scope.COPIED_DEFINITION,
+                        s.tables(),
+                        s.conditional(),
+                        true,
+                        false,
+                        false,
+                        null,
+                        null,
+                        List.of());
     }
 
     private Statement alter() {
@@ -141,6 +154,7 @@ final class StatementParser {
         if (additions != null) {
             return adding(additions, named());
         }
+        droppedIndexes = new DroppedIndexes(tokens).clauses();
         rowsGo = tokens.restHasAny(TAKE_ROWS);
         bringsRows = tokens.restHasAny(Set.of("TABLESPACE"));
         keepsColumns = new KeptColumns(tokens).clauses();
@@ -161,7 +175,8 @@ final class StatementParser {
                         false,
                         additions == Scope.ADDED_INDEXES,
                         null,
-                        null);
+                        null,
+                        List.of());
     }
 
     /** Definitions without rows. A database that is dropped takes its tables along. */
@@ -248,6 +263,7 @@ final class StatementParser {
         if (tokens.take("INDEX")) {
             // Rows that a unique index would have refused can't change places with it.
             rowsGo = true;
+            dropped = tokens.peek();
             return indexOn();
         }
         if (DATABASES.contains(tokens.peek().upper())) {
@@ -265,7 +281,7 @@ final class StatementParser {
 
     private Statement droppedDatabase() {
         NamedObjects database = new NamedObjects("DATABASE", List.copyOf(tables), null, false);
-        return new Statement(Kind.DDL, Scope.EVERYTHING, null, false, false, true, false, null, database);
+        return new Statement(Kind.DDL, Scope.EVERYTHING, null, false, false, true, false, null, database, List.of());
     }
 
     private Statement rename() {
@@ -318,6 +334,7 @@ final class StatementParser {
             return Statement.of(Kind.DDL);
         }
         keepsColumns = !rowsGo && !new KeptColumns(tokens).isOverExpression();
+        droppedIndexes = dropped == null ? List.of() : new DroppedIndexes(tokens).alone(dropped);
         return named();
     }
 
@@ -337,7 +354,17 @@ final class StatementParser {
                         || tokens.atEnd()
                         || behind.contains(tokens.peek().upper()));
         return alone
-                ? new Statement(Kind.DML, Scope.EVERYTHING, List.copyOf(tables), false, false, true, false, null, null)
+                ? new Statement(
+                        Kind.DML,
+                        Scope.EVERYTHING,
+                        List.copyOf(tables),
+                        false,
+                        false,
+                        true,
+                        false,
+                        null,
+                        null,
+                        List.of())
                 : Statement.of(Kind.DML);
     }
 
@@ -393,7 +420,8 @@ final class StatementParser {
                 rowsGo && (bringsRows || tables.size() > 1),
                 keepsColumns,
                 numbering,
-                null);
+                null,
+                droppedIndexes);
     }
 
     private boolean takeTable() {

@@ -104,6 +104,19 @@ record TableDefinition(
                 : this;
     }
 
+    /**
+     * Whether its indexes of these names are neither unique nor over expressions, so that they refuse no row. The
+     * server tells names apart without regard to case; false where that isn't that of ASCII.
+     */
+    boolean arePlain(List<String> indexes) {
+        return !opaque
+                && expressions != null
+                && expressions.isEmpty()
+                && indexes.stream()
+                        .allMatch(name -> name.chars().allMatch(c -> c < 128)
+                                && unique.stream().noneMatch(each -> each.name().equalsIgnoreCase(name)));
+    }
+
     /** The same, of rows that were written when other foreign keys may have cascaded from them. */
     TableDefinition afterCascadesEnded() {
         return new TableDefinition(

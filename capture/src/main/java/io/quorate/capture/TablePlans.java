@@ -118,6 +118,11 @@ final class TablePlans {
                 ErrorCode.SERVER_UNREACHABLE, "can't read the definition of " + name.schema() + "." + name.table(), e);
     }
 
+    /** As {@link Definitions#werePlain}. */
+    boolean werePlain(TableName name, List<String> indexes) {
+        return definitions.werePlain(name, indexes);
+    }
+
     /** As {@link Definitions#areNumberedAlike}. */
     boolean areNumberedAlike(TableName name, Statement.Numbering numbering) {
         try {

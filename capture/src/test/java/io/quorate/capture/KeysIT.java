@@ -235,6 +235,25 @@ class KeysIT {
         }
     }
 
+    /** Where rows have shown how the table was defined; otherwise it may have been any index. */
+    @Test
+    void anIndexThatRefusedNothingGoesBesideRows() throws Exception {
+        String columns = "(id INT PRIMARY KEY, a INT, u INT, KEY i (a), UNIQUE v (u))";
+        String cold = table(columns);
+        assertThat(type(keys(cold, "ALTER TABLE T DROP INDEX i"), tableKey(cold)))
+                .isEqualTo(KeyType.EXCLUSIVE);
+        String t = table(columns);
+        keys(t, "INSERT INTO T VALUES (1, 1, 1)");
+        Keys plain = keys(t, "DROP INDEX i ON T");
+        assertThat(type(plain, tableKey(t))).isEqualTo(KeyType.UPDATE);
+        assertThat(plain.contains(Keys.NO_ROWS_BEFORE)).isFalse();
+        assertThat(plain.contains(Keys.KEEPS_COLUMNS)).isTrue();
+        keys(t, "INSERT INTO T VALUES (2, 2, 2)");
+        assertThat(type(keys(t, "ALTER TABLE T DROP KEY V"), tableKey(t))).isEqualTo(KeyType.EXCLUSIVE);
+        keys(t, "INSERT INTO T VALUES (3, 3, 2)");
+        assertThat(type(keys(t, "DROP INDEX `PRIMARY` ON T"), tableKey(t))).isEqualTo(KeyType.EXCLUSIVE);
+    }
+
     @Test
     void aDefinitionThatRowsFitMeetsOnlyOtherDefinitionsAndRowsWithoutKeys() throws Exception {
         String t = table("(a INT, u INT UNIQUE)");

@@ -250,6 +250,28 @@ class StatementTest {
         assertThat(Statement.parse(sql, "db", 0).conditional()).isFalse();
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "DROP INDEX i ON t|i",
+                "DROP INDEX `I j` ON db.t ALGORITHM=INPLACE LOCK NONE|I j",
+                "ALTER TABLE t DROP INDEX i|i",
+                "ALTER TABLE t DROP KEY i, LOCK = NONE, DROP INDEX j|i,j",
+                "ALTER TABLE t DROP INDEX i, ADD INDEX i (a)|",
+                "ALTER TABLE t DROP INDEX i, DROP COLUMN a|",
+                "ALTER TABLE t DROP PRIMARY KEY|",
+                "ALTER TABLE t DROP FOREIGN KEY i|",
+                "ALTER TABLE t DROP i|",
+                "DROP INDEX i ON t PARTITION|",
+                "CREATE INDEX i ON t (a)|",
+                "DROP TABLE t|",
+            })
+    void knowsTheIndexesThatAreDroppedAlone(String sql, String names) {
+        assertThat(String.join(",", Statement.parse(sql, "db", 0).droppedIndexes()))
+                .isEqualTo(names == null ? "" : names);
+    }
+
     @Test
     void readsAroundComments() {
         String sql = "/* first */ CREATE /*!50000 TABLE */ t -- name\n (id INT) # end";
