@@ -46,7 +46,7 @@ final class DefinitionConflicts {
         return switch (statement.scope()) {
             case OBJECTS -> true;
             case TABLES, COPIED_DEFINITION -> statement.tables().stream().allMatch(plans::isAtomic);
-            case EVERYTHING, ROWS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> false;
+            case EVERYTHING, ROWS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES, DROPPED_CHECKS -> false;
         };
     }
 
@@ -125,7 +125,7 @@ final class DefinitionConflicts {
             // A foreign key that is gone may have been in the way of any table's rows.
             case EVERYTHING, ROWS -> plans.definitionsChanged();
             case TABLES, COPIED_DEFINITION -> plans.definitionsChanged(tables);
-            case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> plans.definitionsChanged(List.of());
+            case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES, DROPPED_CHECKS -> plans.definitionsChanged(List.of());
         }
         if (keepsColumns && scope != Scope.UPKEEP) {
             keys.add(Keys.KEEPS_COLUMNS, KeyType.SHARED);
@@ -137,7 +137,8 @@ final class DefinitionConflicts {
             case UPKEEP -> {
                 // It may run at any place.
             }
-            case TABLES, COPIED_DEFINITION, ADDED_COLUMNS, ADDED_INDEXES -> addTables(scope, tables, keys);
+            case TABLES, COPIED_DEFINITION, ADDED_COLUMNS, ADDED_INDEXES, DROPPED_CHECKS ->
+                addTables(scope, tables, keys);
             case ROWS -> {
                 keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
                 addTables(scope, tables, keys);
@@ -165,7 +166,7 @@ final class DefinitionConflicts {
 
     private static void addTables(Scope scope, List<TableName> tables, KeysBuilder keys) {
         boolean columns = scope == Scope.ADDED_COLUMNS;
-        boolean rowsFit = columns || scope == Scope.ADDED_INDEXES;
+        boolean rowsFit = columns || scope == Scope.ADDED_INDEXES || scope == Scope.DROPPED_CHECKS;
         for (TableName name : tables) {
             keys.add(KeyNames.table(name.schema(), name.table()), rowsFit ? KeyType.UPDATE : KeyType.EXCLUSIVE);
             // What is read for a copy conflicts with definitions, not with rows.

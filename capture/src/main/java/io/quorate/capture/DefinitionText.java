@@ -211,7 +211,7 @@ public final class DefinitionText {
         return switch (statement.scope()) {
             case EVERYTHING, ROWS -> true;
             case TABLES -> !createsTable();
-            case COPIED_DEFINITION, ADDED_COLUMNS, ADDED_INDEXES, OBJECTS, UPKEEP -> false;
+            case COPIED_DEFINITION, ADDED_COLUMNS, ADDED_INDEXES, DROPPED_CHECKS, OBJECTS, UPKEEP -> false;
         };
     }
 
@@ -232,7 +232,7 @@ public final class DefinitionText {
             }
             case TABLES -> addTables(keys, createsTable() ? KeyType.UPDATE : KeyType.EXCLUSIVE);
             case ROWS -> addTables(keys, KeyType.EXCLUSIVE);
-            case COPIED_DEFINITION, ADDED_INDEXES -> addTables(keys, KeyType.UPDATE);
+            case COPIED_DEFINITION, ADDED_INDEXES, DROPPED_CHECKS -> addTables(keys, KeyType.UPDATE);
             case ADDED_COLUMNS -> {
                 addTables(keys, KeyType.UPDATE);
                 namedTables()

@@ -88,7 +88,7 @@ final class DefinitionsAhead {
     private boolean mayChange(Statement statement, TableName table) {
         return switch (statement.scope()) {
             // None of these changes how keys are made.
-            case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> false;
+            case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES, DROPPED_CHECKS -> false;
             case EVERYTHING, ROWS, TABLES, COPIED_DEFINITION ->
                 !leavesDefinition(statement)
                         && (statement.tables() == null
@@ -217,7 +217,7 @@ final class DefinitionsAhead {
                         && (DROPS_CONSTRAINT.matcher(text).find()
                                 || (DROPS.matcher(text).find()
                                         && COMMENT.matcher(text).find()));
-            case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES, COPIED_DEFINITION -> false;
+            case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES, DROPPED_CHECKS, COPIED_DEFINITION -> false;
         };
     }
 }

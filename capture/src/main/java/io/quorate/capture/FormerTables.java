@@ -43,7 +43,7 @@ final class FormerTables {
             }
             case ROWS -> tables.forEach(name -> columns.put(name, UNKNOWN));
             case EVERYTHING -> columns.replaceAll((name, former) -> UNKNOWN);
-            case OBJECTS, UPKEEP, ADDED_INDEXES -> {
+            case OBJECTS, UPKEEP, ADDED_INDEXES, DROPPED_CHECKS -> {
                 // Columns stay as they are.
             }
         }

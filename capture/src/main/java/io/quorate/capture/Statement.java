@@ -50,6 +50,11 @@ record Statement(
         /** The tables named, which get indexes or comments: rows are the same before and after it. */
         ADDED_INDEXES,
         /**
+         * The tables named, of which CHECKs are taken away: rows written with these fit as well. What is written
+         * without them may be what they would have refused.
+         */
+        DROPPED_CHECKS,
+        /**
          * The tables named, where rows are removed or moved with the definition: it can't change places with rows
          * written elsewhere.
          */

@@ -154,7 +154,10 @@ final class StatementParser {
         if (additions != null) {
             return adding(additions, named());
         }
-        droppedIndexes = new DroppedIndexes(tokens).clauses();
+        if (new Droppings(tokens).areChecks()) {
+            return adding(Scope.DROPPED_CHECKS, named());
+        }
+        droppedIndexes = new Droppings(tokens).indexes();
         rowsGo = tokens.restHasAny(TAKE_ROWS);
         bringsRows = tokens.restHasAny(Set.of("TABLESPACE"));
         keepsColumns = new KeptColumns(tokens).clauses();
@@ -162,7 +165,7 @@ final class StatementParser {
         return withRestOfTable();
     }
 
-    /** @param additions what it adds, if that is all that it does; otherwise null */
+    /** @param additions what it adds, or that it drops CHECKs, if that is all that it does; otherwise null */
     private static Statement adding(Scope additions, Statement s) {
         return additions == null
                 ? s
@@ -334,7 +337,7 @@ final class StatementParser {
             return Statement.of(Kind.DDL);
         }
         keepsColumns = !rowsGo && !new KeptColumns(tokens).isOverExpression();
-        droppedIndexes = dropped == null ? List.of() : new DroppedIndexes(tokens).alone(dropped);
+        droppedIndexes = dropped == null ? List.of() : new Droppings(tokens).alone(dropped);
         return named();
     }
 

@@ -30,7 +30,7 @@ final class WidenedTables {
             case TABLES -> {
                 return tables.stream().anyMatch(names::contains) ? Scope.ROWS : Scope.TABLES;
             }
-            case EVERYTHING, ROWS, COPIED_DEFINITION, ADDED_INDEXES, OBJECTS, UPKEEP -> {
+            case EVERYTHING, ROWS, COPIED_DEFINITION, ADDED_INDEXES, DROPPED_CHECKS, OBJECTS, UPKEEP -> {
                 // Conflicts with such rows anyway, or leaves columns as they are.
             }
         }

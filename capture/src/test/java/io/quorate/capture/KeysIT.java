@@ -235,6 +235,15 @@ class KeysIT {
         }
     }
 
+    @Test
+    void aCheckGoesBesideRowsAndThoseAfterItMayNeedThat() throws Exception {
+        String t = table("(id INT PRIMARY KEY, a INT, CONSTRAINT c_gone CHECK (a < 10))");
+        Keys dropped = keys(t, "ALTER TABLE T DROP CHECK c_gone");
+        assertThat(type(dropped, tableKey(t))).isEqualTo(KeyType.UPDATE);
+        assertThat(dropped.contains(Keys.NO_ROWS_BEFORE)).isFalse();
+        assertThat(dropped.contains(Keys.KEEPS_COLUMNS)).isFalse();
+    }
+
     /** Where rows have shown how the table was defined; otherwise it may have been any index. */
     @Test
     void anIndexThatRefusedNothingGoesBesideRows() throws Exception {

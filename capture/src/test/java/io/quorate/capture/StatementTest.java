@@ -251,6 +251,21 @@ class StatementTest {
     }
 
     @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ALTER TABLE t DROP CHECK c",
+                "ALTER TABLE t DROP CHECK `c d`, LOCK=NONE, DROP CHECK e",
+                "ALTER TABLE t ALTER CHECK c NOT ENFORCED",
+                "ALTER TABLE t ALTER CONSTRAINT c NOT ENFORCED, DROP CHECK d",
+            })
+    void rowsFitBesideAChecksEndAndMayNeedIt(String sql) {
+        Statement s = Statement.parse(sql, "db", 0);
+        assertThat(s.scope()).isEqualTo(Scope.DROPPED_CHECKS);
+        assertThat(s.keepsColumns()).isFalse();
+        assertThat(s.tables()).containsExactly(new TableName("db", "t"));
+    }
+
+    @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
@@ -388,10 +403,11 @@ class StatementTest {
             strings = {
                 "ALTER TABLE t DROP INDEX i",
                 "ALTER TABLE t DROP FOREIGN KEY f, ADD INDEX i (a)",
-                "ALTER TABLE t DROP CHECK c",
+                "ALTER TABLE t DROP CHECK c, DROP INDEX i",
+                "ALTER TABLE t DROP CHECK c, ADD COLUMN b INT",
                 "ALTER TABLE t DROP CONSTRAINT d",
-                "ALTER TABLE t ALTER CHECK c NOT ENFORCED",
-                "ALTER TABLE t ALTER CONSTRAINT c NOT ENFORCED",
+                "ALTER TABLE t ALTER CHECK c ENFORCED",
+                "ALTER TABLE t ALTER CHECK c NOT ENFORCED, ALTER CHECK d ENFORCED",
                 "DROP INDEX i ON t",
             })
     void rowsMayNeedThatAnIndexOrAConstraintIsGone(String sql) {

@@ -498,19 +498,22 @@ class DefinitionsIT {
     /** As an index that comes, one that goes and was not unique: the server's clients have shown that by their rows. */
     @Test
     @Order(3)
-    void anIndexThatRefusedNothingGoesWithoutACopy() throws Exception {
-        schema.begin(List.of("CREATE TABLE t (id INT PRIMARY KEY, a INT, KEY i (a))", ONE));
+    void whatRefusedNoneOfTheRowsGoesWithoutACopy() throws Exception {
+        schema.begin(
+                List.of("CREATE TABLE t (id INT PRIMARY KEY, a INT, KEY i (a), CONSTRAINT c CHECK (a < 10))", ONE));
         cluster.assertConverged();
         int copies = cluster.steps(1, "copy_completed");
         unseen(
                 1,
                 List.of("INSERT INTO t VALUES (2, 2)", "UPDATE t SET a = 3 WHERE id = 1"),
-                List.of("DROP INDEX i ON t", "INSERT INTO t VALUES (3, 3)"));
+                List.of("ALTER TABLE t DROP CHECK c", "INSERT INTO t VALUES (3, 30)"));
+        cluster.assertConverged();
+        unseen(1, List.of("INSERT INTO t VALUES (4, 4)"), List.of("DROP INDEX i ON t", "INSERT INTO t VALUES (5, 5)"));
         cluster.assertConverged();
         assertThat(cluster.steps(1, "copy_completed")).isEqualTo(copies);
         for (int n = 1; n <= 3; n++) {
-            assertThat(schema.rows(n, "t")).isEqualTo("1:3,2:2,3:3");
-            assertThat(schema.definition(n)).doesNotContain("KEY `i`");
+            assertThat(schema.rows(n, "t")).isEqualTo("1:3,2:2,3:30,4:4,5:5");
+            assertThat(schema.definition(n)).doesNotContain("KEY `i`", "CHECK");
         }
     }
 
