@@ -3,7 +3,8 @@ package io.quorate.applier;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Gtid;
-import io.quorate.core.Keys;
+import io.quorate.core.KeyType;
+import io.quorate.core.KeysBuilder;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.RowSettings;
 import io.quorate.core.binlog.TableMap;
@@ -161,7 +162,12 @@ final class BinlogReader {
         }
 
         private WriteSet writeSet(WriteSet.Kind kind) {
-            return new WriteSet(gtid, 0, committedMicros, kind, Keys.NONE, payload.toByteArray());
+            KeysBuilder keys = new KeysBuilder();
+            if (kind == WriteSet.Kind.DDL) {
+                // Without any it would count as upkeep.
+                keys.add(100, KeyType.REFERENCE);
+            }
+            return new WriteSet(gtid, 0, committedMicros, kind, keys.build(), payload.toByteArray());
         }
     }
 }
