@@ -42,8 +42,9 @@ import org.slf4j.LoggerFactory;
  * of its own, until there are no more of them. Losers that leave what the statement leaves need not be undone: they are
  * noted as such with the position after it. If rows conflict with the statement, what is undone after it may not fit
  * its tables any more; so its tables are locked before it is looked whether there are losers, and clients that use them
- * wait. They aren't locked while losers are undone, and clients may commit new ones; after five such rounds clients are
- * kept from writing to the server. So they are where the tables can't be locked. If the server refuses the statement
+ * wait. They aren't locked while losers are undone, and clients may commit new ones; if there are many, if clients get
+ * in the way, or after five such rounds, clients are kept from writing to the server. So they are where the tables
+ * can't be locked. If the server refuses the statement
  * because of what it holds, and no more losers explain that, the other nodes are asked: either all of them leave it out
  * ({@link Verdicts}), or this server is the odd one and the applier ends.
  *
@@ -65,6 +66,9 @@ public final class ApplyCourse {
 
     /** The same before a statement that commits by itself: nothing keeps the locks of one round for the next. */
     private static final int ROUNDS_BEFORE_BARRIER = 5;
+
+    /** With more losers at a time clients make them faster than they can be undone. */
+    private static final int LOSERS_IN_PEACE = 16;
 
     /** The register of own transactions. */
     public interface Register {
@@ -421,6 +425,10 @@ public final class ApplyCourse {
     }
 
     private void rolledBack() {
+        if (group.isBarrier()) {
+            // Clients have got in the way, and may go on to.
+            hold(true);
+        }
         if (failure != null) {
             rolledBackAfterFailure();
         } else if (afterRollback == ApplyStep.AWAIT_CAPTURE) {
@@ -532,7 +540,7 @@ public final class ApplyCourse {
     /** What undoes losers needs their tables. Clients who write to these meanwhile may have to lose, too. */
     private void takeBackBeforeBarrier() {
         roundsBefore++;
-        hold(holding || roundsBefore > ROUNDS_BEFORE_BARRIER);
+        hold(holding || roundsBefore > ROUNDS_BEFORE_BARRIER || losers().size() > LOSERS_IN_PEACE);
         go(ApplyStep.TAKE_BACK);
     }
 

@@ -315,7 +315,7 @@ class ApplyCourseTest {
         // A client has built on it meanwhile.
         goes(TAKE_BACK, NOTE_UNDONE, LOOK, ROLL_BACK, COMPARE, TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT);
         goes(AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
-        assertThat(said).containsExactly("RETRIED", "undoing 2 at 5");
+        assertThat(said).containsExactly("hold true", "RETRIED", "undoing 2 at 5", "hold false");
     }
 
     /** What they commit once the losers are chosen would have to be undone in a table of another shape. */
@@ -363,6 +363,14 @@ class ApplyCourseTest {
         assertThat(said).contains("hold true");
         goes(TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT, AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
         assertThat(said).endsWith("hold false");
+    }
+
+    @Test
+    void clientsWhoMakeManyLosersAreKeptFromWritingAtOnce() {
+        say(doomed(LongStream.range(0, 17).toArray()), Losers.NONE);
+        begin(of(definition(KeyType.EXCLUSIVE), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, LOCK_TABLES, AWAIT_CAPTURE, COMPARE);
+        assertThat(said).containsExactly("unlock", "hold true");
     }
 
     @Test
