@@ -524,14 +524,15 @@ class DefinitionsIT {
         List<CompletableFuture<Integer>> writers = new ArrayList<>();
         for (int n : List.of(2, 3)) {
             writers.add(CompletableFuture.supplyAsync(() -> {
-                try (Connection client = cluster.mysql(n).connect();
+                try (Connection client = cluster.app(n);
                         Statement statement = client.createStatement()) {
                     int rows = 0;
                     for (; rows == 0 || !done.get(); rows++) {
                         statement.executeUpdate("INSERT INTO d.other VALUES (NULL)");
+                        Thread.sleep(5);
                     }
                     return rows;
-                } catch (SQLException e) {
+                } catch (SQLException | InterruptedException e) {
                     throw new IllegalStateException("a client of n" + n + " hears " + e.getMessage(), e);
                 }
             }));
