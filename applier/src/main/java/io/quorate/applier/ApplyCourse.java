@@ -44,9 +44,9 @@ import org.slf4j.LoggerFactory;
  * its tables any more; so its tables are locked before it is looked whether there are losers, and clients that use them
  * wait. They aren't locked while losers are undone, and clients may commit new ones; if there are many, if clients get
  * in the way, or after five such rounds, clients are kept from writing to the server. So they are where the tables
- * can't be locked. If the server refuses the statement
- * because of what it holds, and no more losers explain that, the other nodes are asked: either all of them leave it out
- * ({@link Verdicts}), or this server is the odd one and the applier ends.
+ * can't be locked. If the server refuses the statement because of what it holds, and no more losers explain that, the
+ * other nodes are asked: either all of them leave it out ({@link Verdicts}), or this server is the odd one and the
+ * applier ends.
  *
  * <p>In a group of own prepared transactions one after the other is settled; the position follows when there is time. A
  * transaction that passed and is neither prepared nor committed here any more is applied like a foreign one.

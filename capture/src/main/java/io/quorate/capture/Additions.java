@@ -54,7 +54,6 @@ final class Additions {
             "INDEX", "KEY", "PRIMARY", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN", "CHECK", "PARTITION");
 
     private static final Set<String> NAMED_CONSTANTS = Set.of("NULL", "TRUE", "FALSE");
-    private static final Set<String> WAYS = Set.of("ALGORITHM", "LOCK");
 
     private final SqlTokens tokens;
     private boolean columns;
@@ -78,7 +77,7 @@ final class Additions {
     Scope index() {
         boolean plain = indexedColumns();
         while (plain && !tokens.atEnd()) {
-            plain = way() || indexOption();
+            plain = tokens.takeWay() || indexOption();
         }
         return plain ? scope() : null;
     }
@@ -89,22 +88,12 @@ final class Additions {
 
     private boolean clause() {
         if (!tokens.take("ADD")) {
-            return comment() || way();
+            return comment() || tokens.takeWay();
         }
         if (tokens.take("INDEX") || tokens.take("KEY")) {
             return addedIndex();
         }
         return !NOT_COLUMNS.contains(tokens.peek().upper()) && column();
-    }
-
-    /** ALGORITHM or LOCK, which say how the change is made. */
-    private boolean way() {
-        if (!WAYS.contains(tokens.peek().upper())) {
-            return false;
-        }
-        tokens.take();
-        tokens.takeSign('=');
-        return tokens.take().isName();
     }
 
     private boolean comment() {

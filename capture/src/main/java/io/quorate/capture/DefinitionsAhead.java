@@ -190,9 +190,11 @@ final class DefinitionsAhead {
         Matcher named = DEFAULT_SCHEMA.matcher(info);
         String schema = named.lookingAt() ? named.group(1).replace("``", "`") : "";
         String text = named.lookingAt() ? info.substring(named.end()) : info;
+        if (text.equals("BEGIN")) {
+            return;
+        }
         Statement statement = parse(text, schema);
-        boolean defines = statement.kind() == Statement.Kind.DDL || statement.kind() == Statement.Kind.UNKNOWN;
-        if (defines && !text.equals("BEGIN")) {
+        if (statement.kind() == Statement.Kind.DDL || statement.kind() == Statement.Kind.UNKNOWN) {
             ahead.add(new Ahead(read, statement, mayEndCascades(text, statement)));
         }
     }

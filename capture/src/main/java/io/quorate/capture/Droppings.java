@@ -3,7 +3,6 @@ package io.quorate.capture;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -11,8 +10,6 @@ import java.util.function.BooleanSupplier;
  * another.
  */
 final class Droppings {
-    private static final Set<String> WAYS = Set.of("ALGORITHM", "LOCK");
-
     private final SqlTokens tokens;
 
     /** @param tokens what follows the table's name; they are read without being taken */
@@ -35,7 +32,7 @@ final class Droppings {
 
     /** The index of a DROP INDEX, which nothing follows but how it is dropped; otherwise empty. */
     List<String> alone(SqlTokens.Token index) {
-        while (way()) {
+        while (tokens.takeWay()) {
             tokens.takeSign(',');
         }
         return index.isName() && tokens.atEnd() ? List.of(index.text()) : List.of();
@@ -58,7 +55,7 @@ final class Droppings {
     private boolean clauses(BooleanSupplier clause) {
         boolean any = false;
         do {
-            if (!way()) {
+            if (!tokens.takeWay()) {
                 any = true;
                 if (!clause.getAsBoolean()) {
                     return false;
@@ -66,14 +63,5 @@ final class Droppings {
             }
         } while (tokens.takeSign(','));
         return any && tokens.atEnd();
-    }
-
-    private boolean way() {
-        if (!WAYS.contains(tokens.peek().upper())) {
-            return false;
-        }
-        tokens.take();
-        tokens.takeSign('=');
-        return tokens.take().isName();
     }
 }

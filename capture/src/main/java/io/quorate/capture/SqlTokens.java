@@ -127,6 +127,15 @@ final class SqlTokens {
         return is;
     }
 
+    /** Takes ALGORITHM or LOCK with its value, which say how a table is altered; false where there is none. */
+    boolean takeWay() {
+        if (!take("ALGORITHM") && !take("LOCK")) {
+            return false;
+        }
+        takeSign('=');
+        return take().isName();
+    }
+
     boolean atEnd() {
         return next >= tokens.size();
     }

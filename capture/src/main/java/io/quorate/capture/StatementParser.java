@@ -117,7 +117,7 @@ final class StatementParser {
             return objects();
         }
         Statement statement = indexOn();
-        return plain && statement.tables() != null ? adding(new Additions(tokens).index(), statement) : statement;
+        return plain && statement.tables() != null ? scoped(new Additions(tokens).index(), statement) : statement;
     }
 
     private Statement createdTable() {
@@ -152,10 +152,10 @@ final class StatementParser {
         }
         Scope additions = new Additions(tokens).clauses();
         if (additions != null) {
-            return adding(additions, named());
+            return scoped(additions, named());
         }
         if (new Droppings(tokens).areChecks()) {
-            return adding(Scope.DROPPED_CHECKS, named());
+            return scoped(Scope.DROPPED_CHECKS, named());
         }
         droppedIndexes = new Droppings(tokens).indexes();
         rowsGo = tokens.restHasAny(TAKE_ROWS);
@@ -165,18 +165,18 @@ final class StatementParser {
         return withRestOfTable();
     }
 
-    /** @param additions what it adds, or that it drops CHECKs, if that is all that it does; otherwise null */
-    private static Statement adding(Scope additions, Statement s) {
-        return additions == null
+    /** @param scope what it adds, or that it drops CHECKs, if that is all that it does; otherwise null */
+    private static Statement scoped(Scope scope, Statement s) {
+        return scope == null
                 ? s
                 : new Statement(
                         s.kind(),
-                        additions,
+                        scope,
                         s.tables(),
                         s.conditional(),
                         false,
                         false,
-                        additions == Scope.ADDED_INDEXES,
+                        scope == Scope.ADDED_INDEXES,
                         null,
                         null,
                         List.of());

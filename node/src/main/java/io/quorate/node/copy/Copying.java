@@ -88,8 +88,6 @@ public final class Copying implements ServerCopy, Refill {
     private volatile OfferWhileWaiting offer;
     /** What {@link #mayKeep()} says. */
     private volatile @Nullable Boolean mayKeep;
-    /** The tables that are being copied and that servers may give which wait themselves; null for none. */
-    private volatile @Nullable Set<TableName> copied;
     /** What {@link #notGiven} was before this server's own copy began. */
     private volatile List<TableName> wanted = List.of();
 
@@ -216,7 +214,7 @@ public final class Copying implements ServerCopy, Refill {
         // One that waits for whoever is SYNCED. It may have tried to keep its own, or have none any more.
         boolean waits = current != null
                 && (current.isBegun()
-                        ? !isGiven(copied)
+                        ? !isGiven(current.isByStream() ? streamed.tablesAlone() : null)
                         : current.isUntouched() && current.from() > CopyNote.ANY_PLACE);
         return waits ? Boolean.FALSE : mayKeep;
     }
@@ -302,17 +300,16 @@ public final class Copying implements ServerCopy, Refill {
      * The tables that a server may give which waits for a copy itself; null while only those may give anything that
      * are SYNCED.
      *
-     * @param planned those that are being copied; null while that isn't known
+     * @param copied those that are being copied; null while that isn't known
      */
     @Nullable
-    Set<TableName> ofWaiting(@Nullable Set<TableName> planned) {
+    Set<TableName> ofWaiting(@Nullable Set<TableName> copied) {
         CopyNote current = note;
         if (current == null || current.where().mayBeAnywhere()) {
             return null;
         }
-        if (planned != null && current.isBegun()) {
-            copied = planned;
-            return planned;
+        if (copied != null && current.isBegun()) {
+            return copied;
         }
         if (current.from() > CopyNote.ANY_PLACE) {
             return null;
@@ -413,7 +410,6 @@ public final class Copying implements ServerCopy, Refill {
 
     void keep(CopyNote next) throws IOException {
         next.write(ports.properties().dataDir(), donors.json());
-        copied = next.isWanted() ? null : copied;
         note = next;
     }
 

@@ -58,6 +58,7 @@ import org.slf4j.LoggerFactory;
 final class StreamSource implements GivenCopies {
     private static final Logger log = LoggerFactory.getLogger(StreamSource.class);
     private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final long POLL_MILLIS = 5;
     private static final int LOCK_WAIT_SECONDS = 1;
     private static final int COMPRESSION = 1;
     private static final long ROWS_MAX = 1_000_000;
@@ -173,14 +174,20 @@ final class StreamSource implements GivenCopies {
         }
         try (Connection connection = access.connectAlone()) {
             RowWriter.prepare(connection);
-            if (waits && ServerAccess.applied(connection) < after) {
+            if (!waits) {
+                // What is given counts as being of this position, which is written a little later than it is reached.
+                await(
+                        () -> ServerAccess.applied(connection) >= after,
+                        "has not written the position " + after + " yet");
+            } else if (ServerAccess.applied(connection) < after) {
                 throw refused(ErrorCode.COPY_DONOR_BEHIND, "waits for a copy, and has not applied seqno " + after);
             }
-            awaitPosition(connection, after);
             UUID server = ServerAccess.uuid(connection);
             // Own transactions that the order has must be in the rows. Some are ordered before they are committed.
             long ordered = stream.own().last();
-            awaitExecuted(connection, server, ordered);
+            await(
+                    () -> ServerAccess.executed(connection).last(server) >= ordered,
+                    "has not committed its own transaction " + ordered + ", which is ordered");
             return reading.read(connection, server);
         } catch (SQLException e) {
             if (AuditedTable.lacksTablespace(e)) {
@@ -212,42 +219,23 @@ final class StreamSource implements GivenCopies {
         }
     }
 
-    private void await(BooleanSupplier condition, String otherwise) {
+    /** Whether something holds that is waited for. */
+    private interface Condition<E extends Exception> {
+        boolean holds() throws E;
+    }
+
+    private <E extends Exception> void await(Condition<E> condition, String otherwise) throws E {
         long end = System.nanoTime() + LIMIT.toNanos();
         try {
-            while (!condition.getAsBoolean()) {
+            while (!condition.holds()) {
                 if (System.nanoTime() > end) {
                     throw refused(ErrorCode.COPY_TOO_EARLY, otherwise);
                 }
-                Thread.sleep(10);
+                Thread.sleep(POLL_MILLIS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw refused(ErrorCode.COPY_NO_DONOR, "ends");
-        }
-    }
-
-    /** What is given counts as being of this position, which may be written a little later than it is reached. */
-    private void awaitPosition(Connection connection, long after) throws SQLException, InterruptedException {
-        long end = System.nanoTime() + LIMIT.toNanos();
-        while (ServerAccess.applied(connection) < after) {
-            if (System.nanoTime() > end) {
-                throw refused(ErrorCode.COPY_TOO_EARLY, "has not written the position " + after + " yet");
-            }
-            Thread.sleep(10);
-        }
-    }
-
-    private void awaitExecuted(Connection connection, UUID server, long number)
-            throws SQLException, InterruptedException {
-        long end = System.nanoTime() + LIMIT.toNanos();
-        while (ServerAccess.executed(connection).last(server) < number) {
-            if (System.nanoTime() > end) {
-                throw refused(
-                        ErrorCode.COPY_TOO_EARLY,
-                        "has not committed its own transaction " + number + ", which is ordered");
-            }
-            Thread.sleep(5);
         }
     }
 

@@ -77,7 +77,7 @@ final class StreamedCopy {
     private volatile CopyProgress progress = CopyProgress.NONE;
     private volatile String donor = "";
     private volatile String obstacle;
-    private CopyPlan plan;
+    private volatile CopyPlan plan;
     private CopyExtent extent;
     private CopyLedger ledger;
     private List<Unit> units;
@@ -590,6 +590,13 @@ final class StreamedCopy {
     CopyPlan plan() {
         plan = plan == null ? CopyPlan.read(directory(), donors.json()) : plan;
         return plan;
+    }
+
+    /** The tables that are copied, if nothing else is; null also while that isn't known. Any thread. */
+    @Nullable
+    Set<TableName> tablesAlone() {
+        CopyPlan known = plan;
+        return known == null || known.objects() ? null : known.tables();
     }
 
     /** Whether it is known what is copied, from a seqno that isn't before this one. */
