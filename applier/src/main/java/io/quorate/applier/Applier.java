@@ -139,7 +139,9 @@ public final class Applier implements AutoCloseable {
         pipeline = new Pipeline(schedule, new Telling(), settings.groupInterval(), settings.positionInterval());
         settler = new Settler(new AuxiliaryConnection(source), register.prepared(), pipeline, counters);
         Lockouts lockouts = new Lockouts();
-        openWorkers(new Undo(register, server, writeSets, new Cascades(auxiliary), new Engines(auxiliary)), lockouts);
+        openWorkers(
+                new Undo(register, server, writeSets, new Cascades(auxiliary), new Engines(auxiliary), definitions),
+                lockouts);
         reader = thread("quorate-applier-reader", () -> read(position.seqno() + 1));
         LockWatch watch = new LockWatch(pipeline, settler, auxiliary, counters, lockouts, settings.blockerGrace());
         lockWatch = watch;

@@ -40,13 +40,13 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A barrier is a statement that commits by itself. The losers that it dooms are undone before it, in a transaction
  * of its own, until there are no more of them. Losers that leave what the statement leaves need not be undone: they are
- * noted as such with the position after it. If rows conflict with the statement, what is undone after it may not fit
- * its tables any more; so its tables are locked before it is looked whether there are losers, and clients that use them
- * wait. They aren't locked while losers are undone, and clients may commit new ones; if there are many, if clients get
- * in the way, or after five such rounds, clients are kept from writing to the server. So they are where the tables
- * can't be locked. If the server refuses the statement because of what it holds, and no more losers explain that, the
- * other nodes are asked: either all of them leave it out ({@link Verdicts}), or this server is the odd one and the
- * applier ends.
+ * noted as such with the position after it. Nor need those that the order brings again later. If rows conflict with
+ * the statement, what is undone after it may not fit its tables any more; so its tables are locked before it is looked
+ * whether there are losers, and clients that use them wait. They aren't locked while losers are undone, and clients may
+ * commit new ones; if there are many, if clients get in the way, or after five such rounds, clients are kept from
+ * writing to the server. So they are where the tables can't be locked. If the server refuses the statement because of
+ * what it holds, and no more losers explain that, the other nodes are asked: either all of them leave it out ({@link
+ * Verdicts}), or this server is the odd one and the applier ends.
  *
  * <p>In a group of own prepared transactions one after the other is settled; the position follows when there is time. A
  * transaction that passed and is neither prepared nor committed here any more is applied like a foreign one.
@@ -144,6 +144,9 @@ public final class ApplyCourse {
      */
     private List<Doomed> alike = List.of();
 
+    /** Losers of a barrier that the order brings again after it: they stay ({@link OrderedLater}). */
+    private List<Doomed> later = List.of();
+
     /** Whether the server has refused a barrier for what a client has committed after the losers were chosen. */
     private boolean isRefusalExplained;
 
@@ -202,7 +205,9 @@ public final class ApplyCourse {
         List<Doomed> all = attempt == null ? List.of() : attempt.losers();
         return alike.isEmpty()
                 ? all
-                : all.stream().filter(loser -> !alike.contains(loser)).toList();
+                : all.stream()
+                        .filter(loser -> !alike.contains(loser) && !later.contains(loser))
+                        .toList();
     }
 
     /** The seqno at which the losers count as undone. */
@@ -300,9 +305,15 @@ public final class ApplyCourse {
         }
     }
 
-    /** The answer to {@link ApplyStep#COMPARE}. */
-    public void answered(List<Doomed> thatLeaveNoDifference) {
+    /**
+     * The answer to {@link ApplyStep#COMPARE}.
+     *
+     * @param thatLeaveNoDifference those of which nothing differs once the definition has been run
+     * @param thatAreOrderedLater those that stay until then; none without any of the others
+     */
+    public void answered(List<Doomed> thatLeaveNoDifference, List<Doomed> thatAreOrderedLater) {
         alike = thatLeaveNoDifference;
+        later = thatAreOrderedLater;
         if (losers().isEmpty()) {
             unlock();
             runNext();
@@ -511,6 +522,7 @@ public final class ApplyCourse {
             go(ApplyStep.SAVE_POSITION);
         } else if (!hasRun && !alike.isEmpty()) {
             alike = List.of();
+            later = List.of();
             takeBackBeforeBarrier();
         } else {
             index++;
@@ -528,6 +540,7 @@ public final class ApplyCourse {
 
     private void chooseBeforeBarrier() {
         alike = List.of();
+        later = List.of();
         if (losers().isEmpty()) {
             runNext();
         } else if (group.hasWork()) {

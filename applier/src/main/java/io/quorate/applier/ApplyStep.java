@@ -19,7 +19,7 @@ public enum ApplyStep {
     CLEAR_WAY,
     /**
      * Compare what the {@link ApplyCourse#losers} have left with what the {@link ApplyCourse#writeSet}, a definition,
-     * leaves. A question: of which is that the same, or overwritten?
+     * leaves. A question: of which is that the same, or overwritten, and which come later in the order?
      */
     COMPARE,
     /** Take back what the {@link ApplyCourse#losers} wrote. */

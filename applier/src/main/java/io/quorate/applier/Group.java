@@ -3,6 +3,7 @@ package io.quorate.applier;
 
 import io.quorate.core.Certified;
 import io.quorate.core.LogPosition;
+import io.quorate.core.WriteSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
@@ -19,6 +20,7 @@ public final class Group {
     private long bytes;
     private long heapBytes;
     private boolean barrier;
+    private WriteSet definition;
     private boolean settling;
     private LogPosition position;
     private long originCommittedMicros;
@@ -35,7 +37,10 @@ public final class Group {
         last = next.seqno();
         position = next.position();
         originCommittedMicros = next.writeSet().committedMicros();
-        barrier |= next.writeSet().isBarrier() && next.passed();
+        if (next.writeSet().isBarrier() && next.passed()) {
+            barrier = true;
+            definition = next.writeSet().isDefinition() ? next.writeSet() : null;
+        }
         settling |= duty == Duty.SETTLE;
         if (duty != Duty.NONE) {
             if (next.dependsOn() < first) {
@@ -92,6 +97,11 @@ public final class Group {
 
     public boolean isBarrier() {
         return barrier;
+    }
+
+    /** The definition that makes it a barrier, whoever has run it; null when it is something else. */
+    WriteSet definition() {
+        return definition;
     }
 
     /** Whether its work consists of own prepared transactions only. */

@@ -219,7 +219,7 @@ final class Session implements AutoCloseable {
 
     /** The highest number of this server's own GTIDs that was executed or is being committed. */
     long lastGtid(UUID server) throws SQLException {
-        return GtidSets.givenOut(statement).last(server);
+        return GtidSets.lastGivenOut(statement, server);
     }
 
     /** How many tables the server has opened for this session, rather than give it one that was open. */

@@ -2,6 +2,7 @@
 package io.quorate.applier;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.TableName;
 import io.quorate.core.binlog.ExpressionSettings;
 import java.nio.ByteBuffer;
 import java.sql.SQLException;
@@ -13,7 +14,7 @@ import java.util.Set;
 
 /**
  * The TABLE_MAP events a session has met, each content once: transactions on one table share one id, and the local
- * definition is compared once. Cleared when a table may have changed. Not thread-safe.
+ * definition is compared once. A table is forgotten when it may have changed. Not thread-safe.
  */
 final class TableMaps {
     private static final int FIRST_ID = PositionRow.TABLE_ID + 1;
@@ -39,7 +40,10 @@ final class TableMaps {
     record Computed(List<Integer> stored, Set<String> unique, ExpressionSettings settings) {}
 
     private final Check check;
-    private final Map<ByteBuffer, TableMap> held = new HashMap<>();
+
+    private record Held(TableName name, TableMap map) {}
+
+    private final Map<ByteBuffer, Held> held = new HashMap<>();
     private TableMap last;
     private long nextId = FIRST_ID;
 
@@ -52,18 +56,18 @@ final class TableMaps {
             return last;
         }
         ByteBuffer content = ByteBuffer.wrap(payload, offset + ID_END, length - ID_END);
-        TableMap map = held.get(content);
-        if (map == null) {
+        Held known = held.get(content);
+        if (known == null) {
             if (held.size() >= HELD_MAX) {
                 forget();
             }
             byte[] event = new byte[length];
             System.arraycopy(payload, offset, event, 0, length);
-            map = new TableMap(event, nextId++, check.check(event));
-            held.put(ByteBuffer.wrap(event, ID_END, length - ID_END), map);
+            known = new Held(name(event), new TableMap(event, nextId++, check.check(event)));
+            held.put(ByteBuffer.wrap(event, ID_END, length - ID_END), known);
         }
-        last = map;
-        return map;
+        last = known.map;
+        return last;
     }
 
     private static boolean same(byte[] event, byte[] payload, int offset, int length) {
@@ -71,9 +75,23 @@ final class TableMaps {
                 && Arrays.equals(event, ID_END, length, payload, offset + ID_END, offset + length);
     }
 
+    private static TableName name(byte[] event) {
+        io.quorate.core.binlog.TableMap map = io.quorate.core.binlog.TableMap.read(event, 0, event.length);
+        return new TableName(map.schema, map.table).inLowerCase();
+    }
+
     /** Ids are never used twice in a session, so forgetting in the middle of a group does no harm. */
     void forget() {
         held.clear();
         last = null;
+    }
+
+    /** Forgets these tables alone, whose names are in lower case; all of them without any. */
+    void forget(Set<TableName> tables) {
+        if (tables.isEmpty()) {
+            forget();
+        } else if (held.values().removeIf(each -> tables.contains(each.name))) {
+            last = null;
+        }
     }
 }

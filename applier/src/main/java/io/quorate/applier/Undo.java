@@ -7,6 +7,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
+import io.quorate.core.OwnWrites.Losers;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Spool;
 import io.quorate.core.Verdict;
@@ -17,6 +18,7 @@ import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -29,19 +31,28 @@ import java.util.UUID;
  */
 final class Undo {
     private static final Duration CAPTURE_WAIT = Duration.ofSeconds(5);
+    private static final Duration ORDER_WAIT = Duration.ofSeconds(1);
 
     private final SharedOwnWrites own;
     private final UUID server;
     private final WriteSetLog writeSets;
     private final Cascades cascades;
     private final Engines engines;
+    private final OrderedLater later;
 
-    Undo(SharedOwnWrites own, UUID server, WriteSetLog writeSets, Cascades cascades, Engines engines) {
+    Undo(
+            SharedOwnWrites own,
+            UUID server,
+            WriteSetLog writeSets,
+            Cascades cascades,
+            Engines engines,
+            DefinitionTexts texts) {
         this.own = own;
         this.server = server;
         this.writeSets = writeSets;
         this.cascades = cascades;
         this.engines = engines;
+        this.later = new OrderedLater(server, texts);
     }
 
     /** Waits until the capture has read what the server has committed by now; false when the time is over. */
@@ -96,6 +107,36 @@ final class Undo {
                             + " it would do something else on each, or is too large for them",
                     null,
                     Difference.of(Set.of(w.gtid())));
+        }
+    }
+
+    /** The register without the definitions that stay until the order brings them again. */
+    ApplyCourse.Register register() {
+        return new ApplyCourse.Register() {
+            @Override
+            public Losers toUndo(Collection<Certified> group, Collection<Doomed> chosen) {
+                return later.without(own.toUndo(group, chosen), group);
+            }
+
+            @Override
+            public void undoing(Collection<Doomed> losers, long seqno) {
+                own.undoing(losers, seqno);
+            }
+
+            @Override
+            public void notUndone(Collection<Doomed> losers) {
+                own.notUndone(losers);
+            }
+        };
+    }
+
+    /** As {@link OrderedLater#among}. Waits for a moment for what is being ordered. */
+    List<Doomed> orderedLater(List<Doomed> losers, List<WriteSet> theirs, List<Doomed> alike, long seqno)
+            throws InterruptedException {
+        try (WriteSetLog.Cursor cursor = writeSets.read(seqno + 1)) {
+            return later.among(losers, theirs, alike, seqno, () -> cursor.next(ORDER_WAIT));
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.DISK, "can't read the writeset cache: " + e.getMessage(), e);
         }
     }
 

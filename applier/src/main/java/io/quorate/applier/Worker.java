@@ -123,12 +123,14 @@ final class Worker implements Runnable {
         if (!group.isBarrier() && !group.isSettling()) {
             group.leaveOut(c -> c.passed() && context.verdicts().isVoid(c.seqno()));
         }
-        if (!group.isBarrier() && definitions != context.schema().current()) {
-            tableMaps.forget();
-            definitions = context.schema().current();
+        SchemaVersion.Changes changes =
+                group.isBarrier() ? null : context.schema().since(definitions);
+        if (changes != null) {
+            tableMaps.forget(changes.tables());
+            definitions = changes.version();
         }
         ApplyCourse course =
-                new ApplyCourse(group, context.undo().server(), context.undo().own(), new Place(group), patience);
+                new ApplyCourse(group, context.undo().server(), context.undo().register(), new Place(group), patience);
         for (ApplyStep step; (step = course.next()) != ApplyStep.DONE; ) {
             long from = System.nanoTime();
             try {
@@ -155,7 +157,7 @@ final class Worker implements Runnable {
                 course.answered(awaitCapture());
             }
             case SETTLE -> course.answered(context.settler().settle(course.writeSet()));
-            case COMPARE -> course.answered(alike(course.writeSet(), course.losers()));
+            case COMPARE -> compare(course);
             case RUN_ALONE -> course.answered(runAlone(group, course.writeSet()));
             case ASK_OTHERS -> course.answered(askOthers(course.writeSet().seqno(), course.refusal()));
             default -> {
@@ -247,10 +249,12 @@ final class Worker implements Runnable {
     }
 
     /**
-     * The losers, definitions that clients have run here, of which nothing differs once the other definition is run.
-     * None if that has been run already, because they may have come after it, or if it is void.
+     * Finds the losers, definitions that clients have run here, of which nothing differs once the other definition is
+     * run. None if that has been run already, because they may have come after it, or if it is void.
      */
-    private List<Doomed> alike(Certified definition, List<Doomed> losers) throws SQLException, InterruptedException {
+    private void compare(ApplyCourse course) throws SQLException, InterruptedException {
+        Certified definition = course.writeSet();
+        List<Doomed> losers = course.losers();
         List<Doomed> alike = new ArrayList<>();
         repeated = false;
         List<WriteSet> writeSets = context.undo().writeSets(losers);
@@ -261,9 +265,11 @@ final class Worker implements Runnable {
                 repeated |= likeness == DefinitionTexts.Likeness.SAME;
             }
         }
-        return alike.isEmpty() || context.verdicts().isVoid(definition.seqno()) || hasRun(definition)
-                ? List.of()
-                : alike;
+        if (alike.isEmpty() || context.verdicts().isVoid(definition.seqno()) || hasRun(definition)) {
+            course.answered(List.of(), List.of());
+        } else {
+            course.answered(alike, context.undo().orderedLater(losers, writeSets, alike, definition.seqno()));
+        }
     }
 
     private DefinitionTexts.Likeness likeness(WriteSet loser, WriteSet definition) {
@@ -356,7 +362,9 @@ final class Worker implements Runnable {
 
     private void done(Group group, boolean positionSaved) {
         if (group.isBarrier()) {
-            context.schema().changed();
+            WriteSet passed = group.definition();
+            context.schema()
+                    .changed(passed == null ? Set.of() : context.definitions().tables(passed));
         }
         Counters counters = context.counters();
         counters.groups.increment();

@@ -46,6 +46,8 @@ class ApplyCourseTest {
     /** The losers that have left what the statement leaves. */
     private final List<Doomed> alike = new ArrayList<>();
 
+    private final List<Doomed> later = new ArrayList<>();
+
     private ApplyCourse course;
 
     ApplyCourseTest() {
@@ -135,7 +137,7 @@ class ApplyCourseTest {
             switch (step) {
                 case LOCK_TABLES, LOOK, EXPLAIN, AWAIT_CAPTURE, AWAIT_TURN, SETTLE, RUN_ALONE -> course.answered(true);
                 case DONE -> {}
-                case COMPARE -> course.answered(alike);
+                case COMPARE -> course.answered(alike, later);
                 default -> course.done();
             }
         }
@@ -397,6 +399,21 @@ class ApplyCourseTest {
         assertThat(course.losers()).isEqualTo(doomed(8).doomed());
         goes(TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT, AWAIT_CAPTURE, COMPARE, RUN_ALONE, SAVE_POSITION, DONE);
         assertThat(said).containsExactly("undoing 1 at 5", "undoing 1 at 5");
+    }
+
+    /** Of the same script, of which this server has run more than has come from the other node. */
+    @Test
+    void whatIsOrderedLaterStays() {
+        say(doomed(9, 8, 7), doomed(9, 8, 7), doomed(9, 7), Losers.NONE);
+        alike.addAll(doomed(7).doomed());
+        later.addAll(doomed(9).doomed());
+        begin(of(Records.ddl(5), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE, COMPARE);
+        assertThat(course.losers()).isEqualTo(doomed(8).doomed());
+        goes(TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT, AWAIT_CAPTURE, COMPARE, RUN_ALONE);
+        assertThat(course.next()).isEqualTo(SAVE_POSITION);
+        assertThat(course.losers()).isEqualTo(alike);
+        goes(SAVE_POSITION, DONE);
     }
 
     @Test

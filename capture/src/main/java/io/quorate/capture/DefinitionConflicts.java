@@ -99,7 +99,7 @@ final class DefinitionConflicts {
         Set<TableName> dropped = statement.dropsSchema() && readable
                 ? known.of(statement.objects().names().get(0).schema(), number)
                 : null;
-        known.defined(statement);
+        known.defined(statement, number);
         Scope scope = readable ? statement.scope() : Scope.EVERYTHING;
         List<TableName> tables = statement.tables() == null ? List.of() : lower(statement.tables());
         boolean plain = readable
@@ -124,8 +124,9 @@ final class DefinitionConflicts {
         switch (scope) {
             // A foreign key that is gone may have been in the way of any table's rows.
             case EVERYTHING, ROWS -> plans.definitionsChanged();
-            case TABLES, COPIED_DEFINITION -> plans.definitionsChanged(tables);
-            case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES, DROPPED_CHECKS -> plans.definitionsChanged(List.of());
+            case TABLES, COPIED_DEFINITION -> plans.definitionsChanged(tables, tables);
+            case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES, DROPPED_CHECKS ->
+                plans.definitionsChanged(tables, List.of());
         }
         if (keepsColumns && scope != Scope.UPKEEP) {
             keys.add(Keys.KEEPS_COLUMNS, KeyType.SHARED);

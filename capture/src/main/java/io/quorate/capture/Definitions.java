@@ -62,8 +62,11 @@ interface Definitions {
     void forget();
 
     /**
-     * Definitions have changed, and how keys are made has changed for these tables at most: discards what is known, but
-     * for the times since when keys have been made in the same way.
+     * Definitions have changed. Discards what is known of the tables that the statement names, and of all that foreign
+     * keys tie to others.
+     *
+     * @param redefined tables for which the way how keys are made may have changed; of the others the time since when
+     *     it has been the same stays known
      */
-    void reread(Collection<TableName> redefined);
+    void reread(Collection<TableName> named, Collection<TableName> redefined);
 }

@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 
 /**
  * The names of the tables that each database has, or had: what a DROP DATABASE drops is in no log. They are asked for
- * when the first definition is read, and then follow the binlog. There may be too many, never too few; where that isn't
- * certain, nothing is said.
+ * before the binlog is read, and then follow it. There may be too many, never too few; where that isn't certain,
+ * nothing is said.
  */
 final class KnownTables {
     /** Names of tables that are gone are among them; more than half of it aren't asked for. */
@@ -35,9 +35,10 @@ final class KnownTables {
 
     private boolean tooMany;
 
-    /** @param server says what it has now; null when it doesn't at once */
+    /** @param server says what it has now; null when it doesn't at once, and then it is asked again */
     KnownTables(Supplier<Present> server) {
         this.server = server;
+        ask();
     }
 
     /**
@@ -50,15 +51,20 @@ final class KnownTables {
         return after == UNKNOWN || number <= after ? null : bySchema.getOrDefault(key(schema), Set.of());
     }
 
-    /** A definition was read, this server's own or another one's. */
-    void defined(Statement statement) {
+    /**
+     * A definition was read.
+     *
+     * @param number GTID number of this server's own; 0 of another one's
+     */
+    void defined(Statement statement, long number) {
         if (statement.tables() != null) {
             statement.tables().forEach(this::add);
-        } else if (statement.dropsSchema()) {
+        } else if (statement.dropsSchema() && after != UNKNOWN && number > after) {
+            // An earlier one may have been run before there was what the server has said that it has.
             Set<TableName> gone =
                     bySchema.remove(key(statement.objects().names().get(0).schema()));
             size -= gone == null ? 0 : gone.size();
-        } else if (statement.scope() == Statement.Scope.EVERYTHING) {
+        } else if (statement.scope() == Statement.Scope.EVERYTHING && !statement.dropsSchema()) {
             // It may have made any.
             after = UNKNOWN;
         }
@@ -67,6 +73,10 @@ final class KnownTables {
             size = 0;
             after = UNKNOWN;
         }
+        ask();
+    }
+
+    private void ask() {
         if (after == UNKNOWN && !tooMany) {
             Present present = server.get();
             tooMany = present != null && present.names().size() > TABLES_MAX / 2;

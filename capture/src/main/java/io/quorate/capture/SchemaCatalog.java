@@ -97,13 +97,19 @@ final class SchemaCatalog implements Definitions {
     @Override
     public void forget() {
         former.clear();
-        reread(Set.of());
+        rereadAll();
+    }
+
+    private void rereadAll() {
+        definitions.clear();
+        cascades = null;
     }
 
     @Override
-    public void reread(Collection<TableName> redefined) {
+    public void reread(Collection<TableName> named, Collection<TableName> redefined) {
         redefined.forEach(former::remove);
-        definitions.clear();
+        definitions.values().removeIf(each -> !each.standsAlone());
+        named.forEach(definitions::remove);
         cascades = null;
     }
 
@@ -151,7 +157,7 @@ final class SchemaCatalog implements Definitions {
             forget();
         }
         if (known != null) {
-            reread(Set.of());
+            rereadAll();
         }
         while (true) {
             TableDefinition loaded = created == TableDefinition.GONE ? TableDefinition.NONE : load(name, created);

@@ -341,7 +341,6 @@ final class StatementParser {
         return named();
     }
 
-    /** The other tables that a definition names; statements that read or merge tables conflict with everything. */
     /**
      * Names the one table that a statement changes. What triggers, foreign keys and functions do besides is for {@link
      * DefinedTables} to know.
@@ -371,6 +370,7 @@ final class StatementParser {
                 : Statement.of(Kind.DML);
     }
 
+    /** The other tables that a definition names; statements that read or merge tables conflict with everything. */
     private Statement withRestOfTable() {
         while (!tokens.atEnd()) {
             SqlTokens.Token token = tokens.take();

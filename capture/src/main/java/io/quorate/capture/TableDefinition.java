@@ -69,6 +69,11 @@ record TableDefinition(
         return createdSecond == NOT_READ;
     }
 
+    /** Whether no foreign key ties it to other tables, or may have. */
+    boolean standsAlone() {
+        return references.isEmpty() && referenced.isEmpty() && !cascadesEnded;
+    }
+
     boolean exists() {
         return createdSecond != GONE;
     }

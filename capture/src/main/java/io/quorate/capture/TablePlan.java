@@ -143,6 +143,15 @@ final class TablePlan {
         return new TablePlan(map, true, TableDefinition.NONE, null, List.of());
     }
 
+    TableName name() {
+        return new TableName(map.schema, map.table);
+    }
+
+    /** Whether it holds for as long as no statement names the table, whatever becomes of others. */
+    boolean standsAlone() {
+        return local || (coarse == null && !linked && !cascadesEnded);
+    }
+
     /** Whether it is this table of the schema {@code quorate}. */
     boolean isOurs(String table) {
         return local && map.schema.equals(TablePlans.OUR_SCHEMA) && map.table.equals(table);

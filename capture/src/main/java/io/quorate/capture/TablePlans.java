@@ -74,13 +74,12 @@ final class TablePlans {
     }
 
     /**
-     * The last TABLE_MAP event of a table that was read since definitions changed or a file began, from behind its
+     * The last TABLE_MAP event of a table that was read since its definition changed or a file began, from behind its
      * header on; null for none.
      */
     byte[] lastSeen(TableName name) {
         return plans.entrySet().stream()
-                .filter(each -> each.getValue().plan.map.schema.equals(name.schema())
-                        && each.getValue().plan.map.table.equals(name.table()))
+                .filter(each -> each.getValue().plan.name().equals(name))
                 .max(Map.Entry.comparingByKey())
                 .map(each -> each.getValue().event)
                 .orElse(null);
@@ -169,10 +168,10 @@ final class TablePlans {
         definitions.forget();
     }
 
-    /** A statement changed definitions, and how keys are made for these tables at most. */
-    void definitionsChanged(Collection<TableName> redefined) {
-        plans.clear();
-        definitions.reread(redefined);
+    /** A statement changed definitions, as {@link Definitions#reread}. */
+    void definitionsChanged(Collection<TableName> named, Collection<TableName> redefined) {
+        plans.values().removeIf(known -> !known.plan.standsAlone() || named.contains(known.plan.name()));
+        definitions.reread(named, redefined);
     }
 
     /** Another binlog file, perhaps of a server started anew: ids may mean other tables. */
@@ -182,7 +181,7 @@ final class TablePlans {
 
     /** Warns once per table that its rows conflict more than they should, and why. */
     void warn(TablePlan plan, String why) {
-        if (warns && warned.size() < TABLES_MAX && warned.add(new TableName(plan.map.schema, plan.map.table))) {
+        if (warns && warned.size() < TABLES_MAX && warned.add(plan.name())) {
             LOG.warn(
                     "Rows of {}.{} conflict more often than they would with a key: {}",
                     plan.map.schema,

@@ -420,6 +420,47 @@ class DefinitionsIT {
         cluster.assertConverged();
     }
 
+    /** Those that are built on one another have all been run before the first one comes from the other node. */
+    @Test
+    @Order(3)
+    void theSameScriptOnTwoNodesIsNoDifference() throws Exception {
+        schema.begin(List.of("CREATE TABLE p (id INT PRIMARY KEY)", "INSERT INTO p VALUES (1)"));
+        int copies = cluster.steps(1, "copy_completed");
+        List<String> script = List.of(
+                "CREATE TABLE t (id INT PRIMARY KEY, a INT)",
+                "INSERT INTO t VALUES (1, 1)",
+                "ALTER TABLE t ADD b INT NOT NULL DEFAULT 5",
+                "CREATE INDEX i ON t (b)",
+                "CREATE TABLE w (id INT PRIMARY KEY, a INT)",
+                "ALTER TABLE w ADD UNIQUE (a)",
+                "ALTER TABLE w ADD CONSTRAINT f FOREIGN KEY (a) REFERENCES p (id)",
+                "ALTER TABLE w DROP INDEX a, MODIFY a BIGINT, DROP FOREIGN KEY f",
+                "CREATE TRIGGER tr BEFORE INSERT ON w FOR EACH ROW SET NEW.a = 1",
+                "RENAME TABLE w TO v",
+                "INSERT INTO v VALUES (1, 1)",
+                "INSERT INTO t VALUES (2, 2, 2)");
+        cluster.pause(1);
+        try {
+            long before = cluster.lastOrdered(2);
+            schema.run(2, script);
+            cluster.awaitOrdered(2, before + script.size() - 1);
+            schema.run(1, script);
+        } finally {
+            cluster.goOn(1);
+        }
+        cluster.assertConverged();
+        assertThat(cluster.steps(1, "copy_completed"))
+                .as("n1 got copies: %s", cluster.logged(1, "QRT-"))
+                .isEqualTo(copies);
+        for (int n = 1; n <= 3; n++) {
+            assertThat(schema.definition(n)).as("n%d", n).isEqualTo(schema.definition(2));
+            assertThat(cluster.mysql(n).query("SELECT * FROM d.t ORDER BY id"))
+                    .isEqualTo(List.of(List.of("1", "1", "5"), List.of("2", "2", "2")));
+            assertThat(cluster.mysql(n).query("SHOW CREATE TABLE d.v"))
+                    .isEqualTo(cluster.mysql(2).query("SHOW CREATE TABLE d.v"));
+        }
+    }
+
     /** Whose definition lost against one that only its own server could run has overwritten what all others hold. */
     @Test
     @Order(3)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.applier.DefinitionTexts;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -103,7 +105,8 @@ final class Dispute {
         if (!world.writing) {
             return;
         }
-        if (node.isWritable() && random.nextInt(3) > 0 && !hasOpenRows(node) && !hasOddDefinition(node)) {
+        boolean follows = hasOddDefinition(node) && random.nextInt(3) > 0;
+        if (node.isWritable() && random.nextInt(3) > 0 && !hasOpenRows(node) && !follows) {
             Rows rows = node.database().rows();
             boolean adds = !rows.isTagIndexed();
             if (!adds && random.nextInt(3) > 0) {
@@ -245,6 +248,18 @@ final class Dispute {
     static boolean isOfTags(WriteSet w) {
         return w.isDefinition() && w.payload().toArray()[0] == Table.TAG.ordinal();
     }
+
+    static final DefinitionTexts TEXTS = new DefinitionTexts() {
+        @Override
+        public Set<TableName> tables(WriteSet definition) {
+            return Set.of();
+        }
+
+        @Override
+        public Likeness likeness(WriteSet loser, WriteSet definition) {
+            return areAlike(loser, definition) ? Likeness.SAME : Likeness.NONE;
+        }
+    };
 
     /** Whether a server that has run the one, which lost, need not run the other one. */
     static boolean areAlike(WriteSet loser, WriteSet definition) {

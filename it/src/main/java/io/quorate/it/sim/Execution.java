@@ -18,10 +18,12 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.Spool;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.Inverse;
+import java.io.IOException;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
 /**
@@ -91,7 +93,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
             group.leaveOut(c -> c.passed() && session.voting.isVoid(c.seqno()));
         }
         this.course = new ApplyCourse(
-                group, node.uuid(), Spoilt.register(session.own, this, world.bugs), this, new Patience(RETRIES_MAX));
+                group, node.uuid(), Spoilt.register(session, this, world.bugs), this, new Patience(RETRIES_MAX));
         again();
     }
 
@@ -294,7 +296,23 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
                 .toList();
         repeated = !alike.isEmpty();
         end();
-        course.answered(alike);
+        course.answered(alike, later(alike, seqno));
+    }
+
+    private List<Doomed> later(List<Doomed> alike, long seqno) {
+        List<Doomed> losers = course.losers();
+        AtomicLong next = new AtomicLong(seqno);
+        try {
+            List<Doomed> later = session.later.among(
+                    losers, losers.stream().map(this::writeSet).toList(), alike, seqno, () -> {
+                        next.incrementAndGet();
+                        return next.get() > node.lastOrdered() ? null : node.read(next.get());
+                    });
+            world.statistics.orderedLater += later.size();
+            return later;
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** The next row. */

@@ -8,6 +8,7 @@ import io.quorate.applier.Dispatch;
 import io.quorate.applier.Feed;
 import io.quorate.applier.Group;
 import io.quorate.applier.Intake;
+import io.quorate.applier.OrderedLater;
 import io.quorate.applier.OwnWriteSets;
 import io.quorate.applier.Schedule;
 import io.quorate.core.CaptureProtocol;
@@ -45,6 +46,7 @@ final class Session implements Intake.Taker {
     final Node node;
     final World world;
     final OwnWrites own;
+    final OrderedLater later;
     final Schedule schedule;
     final List<Execution> running = new ArrayList<>();
 
@@ -83,6 +85,7 @@ final class Session implements Intake.Taker {
                 : world.bugs.contains(Bug.FAILURES_FORGOTTEN)
                         ? new OwnWrites(position, Map.of(), c -> false)
                         : OwnWriteSets.beforeRepair(node.uuid(), node.takenBack(), node.lastOrdered());
+        later = new OrderedLater(node.uuid(), Dispute.TEXTS);
         voting = new Voting(node);
         acknowledging = world.mode == Mode.AFTER_SYNC ? new Acknowledging(this) : null;
         since = world.now();

@@ -62,14 +62,15 @@ final class Spoilt {
     }
 
     /** A register that knows nothing to be undone, or nothing more. */
-    static ApplyCourse.Register register(OwnWrites own, Execution execution, Set<Bug> bugs) {
+    static ApplyCourse.Register register(Session session, Execution execution, Set<Bug> bugs) {
+        OwnWrites own = session.own;
         return new ApplyCourse.Register() {
             @Override
             public Losers toUndo(Collection<Certified> group, Collection<Doomed> chosen) {
                 if (looksOnce(execution.at(), bugs)) {
                     return new Losers(List.copyOf(chosen), true);
                 }
-                Losers losers = own.toUndo(group, chosen);
+                Losers losers = session.later.without(own.toUndo(group, chosen), group);
                 return bugs.contains(Bug.UNDO_SKIPPED) ? new Losers(List.of(), losers.certain()) : losers;
             }
 

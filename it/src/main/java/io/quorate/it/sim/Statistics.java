@@ -56,6 +56,7 @@ final class Statistics {
     long ballots;
     long indexed;
     long repeated;
+    long orderedLater;
     long voided;
     long stood;
     long tampered;
@@ -121,6 +122,7 @@ final class Statistics {
         ballots += that.ballots;
         indexed += that.indexed;
         repeated += that.repeated;
+        orderedLater += that.orderedLater;
         voided += that.voided;
         stood += that.stood;
         tampered += that.tampered;
@@ -150,7 +152,8 @@ final class Statistics {
                 + refused + " refused; " + copies + " copies, " + replaced + " servers of members replaced; "
                 + copiesRead + " copies read by stream in " + pieces
                 + " pieces, " + readAgain + " of them again, " + readAnew + " begun anew after DDL; "
-                + indexed + " indexes added or dropped, " + repeated + " of them twice at once, about which " + ballots
+                + indexed + " indexes added or dropped, " + repeated + " of them twice at once (" + orderedLater
+                + " kept until they came again), about which " + ballots
                 + " ballots made " + voided
                 + " void and "
                 + stood + " stand; " + tampered + " rows changed without the binlog; " + differed

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.member;
 
+import io.quorate.applier.ApplierStats;
 import io.quorate.capture.CaptureStats;
 import io.quorate.core.Backlog;
 import io.quorate.core.FlowCourse;
@@ -52,6 +53,11 @@ public final class FlowControl {
     private HeldCommits held = HeldCommits.NONE;
     /** When that was asked for. */
     private long heldMillis = MonotonicClock.millis();
+
+    /** How many definitions the applier had run when there was another one, and when that was. */
+    private long definitions;
+
+    private long definedMillis = Long.MIN_VALUE / 2;
 
     private volatile boolean leftBehind;
     private volatile long lagMillis;
@@ -115,11 +121,25 @@ public final class FlowControl {
         long now = MonotonicClock.millis();
         noteWhetherSlowed(session, now);
         tell(all, now);
-        quota = course.look(heard, waitedFor, self.ordered(), now);
+        FlowCourse.Quota next = course.look(heard, waitedFor, self.ordered(), now);
+        quota = appliesDefinitions(now) ? FlowCourse.Quota.NONE : next;
         if (session != null) {
             session.slowClients(quota.perSecond(), LEASE);
         }
         tellWhetherLeftBehind(self);
+    }
+
+    /**
+     * Whether this node's server is applying definitions. They are committed one after the other, and each would wait
+     * with the clients that are held: the server would fall behind because they are.
+     */
+    private boolean appliesDefinitions(long now) {
+        ApplierStats stats = server.applierStats();
+        if (stats != null && stats.ddl() != definitions) {
+            definitions = stats.ddl();
+            definedMillis = now;
+        }
+        return now - definedMillis < LEASE.toMillis();
     }
 
     /** A limit that nobody reaches slows nobody, and a client that waits for a moment isn't worth telling. */
