@@ -292,6 +292,30 @@ class KeysIT {
         assertThat(keys(child, "INSERT INTO T VALUES (2, 6)").size()).isEqualTo(3);
     }
 
+    /** An application that migrates makes hundreds of tables, and others write to theirs meanwhile. */
+    @Test
+    void whatIsKnownOfATableStaysWhenAnotherOneIsDefined() throws Exception {
+        String t = table("(id INT PRIMARY KEY, a INT UNIQUE)");
+        String child = table("(id INT PRIMARY KEY, p INT)");
+        keys(t, "INSERT INTO T VALUES (1, 1)");
+        long loads = fixture.capture.stats().schemaLoads();
+        server.execute(
+                "CREATE TABLE " + t + "_other (id INT PRIMARY KEY)",
+                "ALTER TABLE " + t + "_other ADD a INT, ADD UNIQUE (a)",
+                "CREATE DATABASE elsewhere",
+                "CREATE VIEW " + t + "_view AS SELECT 1");
+        assertThat(keys(t, "INSERT INTO T VALUES (2, 2)").size()).isEqualTo(3);
+        assertThat(fixture.capture.stats().schemaLoads()).isEqualTo(loads);
+        server.execute("ALTER TABLE " + child + " ADD CONSTRAINT f FOREIGN KEY (p) REFERENCES " + t + " (a)");
+        keys(t, "INSERT INTO T VALUES (3, 3)");
+        assertThat(fixture.capture.stats().schemaLoads()).isEqualTo(loads + 1);
+        server.execute("ALTER TABLE " + child + " DROP FOREIGN KEY f");
+        keys(t, "INSERT INTO T VALUES (4, 4)");
+        assertThat(fixture.capture.stats().schemaLoads())
+                .as("its child's alone names it")
+                .isEqualTo(loads + 2);
+    }
+
     @Test
     void noticesDefinitionsThatChangeWithoutBeingLogged() throws Exception {
         String t = table("(id INT PRIMARY KEY, a INT)");
@@ -310,7 +334,7 @@ class KeysIT {
         fixture.recorder.block(true);
         // The reader is held at the first, so that the second is read when the index is gone already.
         server.execute("INSERT INTO " + t + " VALUES (1, 1)");
-        server.execute("CREATE TABLE " + t + "_other (id INT)");
+        server.execute("ALTER TABLE " + t + " COMMENT 'other'");
         server.execute("INSERT INTO " + t + " VALUES (2, 2)");
         Thread.sleep(1100);
         server.execute("ALTER TABLE " + t + " DROP INDEX a");

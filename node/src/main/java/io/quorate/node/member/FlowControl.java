@@ -34,6 +34,8 @@ public final class FlowControl {
     private static final Duration LEASE = Duration.ofSeconds(1);
 
     private static final long LOG_AGAIN_MILLIS = 30_000;
+    /** Fewer in a second don't keep a server from applying anything else. */
+    private static final long DEFINITIONS_MIN = 5;
 
     private final String node;
     private final NodeProperties.Flow settings;
@@ -43,6 +45,7 @@ public final class FlowControl {
     private final Backlog backlog = new Backlog();
     private final WorkRate work = new WorkRate();
     private final Rate ownRate = new Rate(RATES_OVER);
+    private final Rate definitionRate = new Rate(LEASE);
     /** Why clients are slowed, for people; empty when they aren't. */
     private volatile String sentence = "";
 
@@ -53,11 +56,6 @@ public final class FlowControl {
     private HeldCommits held = HeldCommits.NONE;
     /** When that was asked for. */
     private long heldMillis = MonotonicClock.millis();
-
-    /** How many definitions the applier had run when there was another one, and when that was. */
-    private long definitions;
-
-    private long definedMillis = Long.MIN_VALUE / 2;
 
     private volatile boolean leftBehind;
     private volatile long lagMillis;
@@ -135,11 +133,7 @@ public final class FlowControl {
      */
     private boolean appliesDefinitions(long now) {
         ApplierStats stats = server.applierStats();
-        if (stats != null && stats.ddl() != definitions) {
-            definitions = stats.ddl();
-            definedMillis = now;
-        }
-        return now - definedMillis < LEASE.toMillis();
+        return definitionRate.at(now, stats == null ? 0 : stats.ddl()) >= DEFINITIONS_MIN;
     }
 
     /** A limit that nobody reaches slows nobody, and a client that waits for a moment isn't worth telling. */
