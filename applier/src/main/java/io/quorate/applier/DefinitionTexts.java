@@ -11,7 +11,7 @@ public interface DefinitionTexts {
     DefinitionTexts UNREAD = new DefinitionTexts() {
         @Override
         public Set<TableName> tables(WriteSet definition) {
-            return Set.of();
+            return null;
         }
 
         @Override
@@ -30,7 +30,10 @@ public interface DefinitionTexts {
         OVERWRITTEN
     }
 
-    /** The tables that a definition names, which are locked while it is run; none where they aren't known. */
+    /**
+     * The tables that a definition names, which are locked while it is run; none for accounts, views and the like; null
+     * where they aren't known.
+     */
     Set<TableName> tables(WriteSet definition);
 
     /** What a definition that was run here, and lost, is beside the one that is to be run. */

@@ -5,7 +5,7 @@ import io.quorate.core.TableName;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;
-import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -15,15 +15,15 @@ final class SchemaVersion {
     /** Whoever is further behind forgets all tables. */
     private static final int HELD_MAX = 256;
 
-    /** The tables of the last definitions; empty where they aren't known. */
-    private final Deque<Set<TableName>> held = new ArrayDeque<>();
+    /** The tables of the last definitions. */
+    private final Deque<Optional<Set<TableName>>> held = new ArrayDeque<>();
 
     private long version;
 
     /**
      * What has changed.
      *
-     * @param tables their names in lower case; empty where any may have
+     * @param tables their names in lower case; null where any may have
      */
     record Changes(long version, Set<TableName> tables) {}
 
@@ -33,24 +33,22 @@ final class SchemaVersion {
             return null;
         }
         long toSkip = held.size() - (version - before);
-        List<Set<TableName>> since =
-                toSkip < 0 ? List.of() : held.stream().skip(toSkip).toList();
-        if (since.stream().anyMatch(Set::isEmpty)) {
-            return new Changes(version, Set.of());
+        if (toSkip < 0 || held.stream().skip(toSkip).anyMatch(Optional::isEmpty)) {
+            return new Changes(version, null);
         }
         Set<TableName> tables = new HashSet<>();
-        since.forEach(each -> each.forEach(name -> tables.add(name.inLowerCase())));
+        held.stream().skip(toSkip).forEach(each -> each.get().forEach(name -> tables.add(name.inLowerCase())));
         return new Changes(version, tables);
     }
 
     /**
      * A definition has been passed.
      *
-     * @param tables that it may have changed; empty where they aren't known
+     * @param tables that it may have changed; null where they aren't known
      */
     synchronized void changed(Set<TableName> tables) {
         version++;
-        held.add(tables);
+        held.add(Optional.ofNullable(tables));
         if (held.size() > HELD_MAX) {
             held.remove();
         }

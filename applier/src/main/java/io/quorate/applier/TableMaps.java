@@ -86,9 +86,9 @@ final class TableMaps {
         last = null;
     }
 
-    /** Forgets these tables alone, whose names are in lower case; all of them without any. */
+    /** Forgets these tables alone, whose names are in lower case; null for all. */
     void forget(Set<TableName> tables) {
-        if (tables.isEmpty()) {
+        if (tables == null) {
             forget();
         } else if (held.values().removeIf(each -> tables.contains(each.name))) {
             last = null;

@@ -318,7 +318,7 @@ final class Worker implements Runnable {
 
     private boolean lockTables(Group group, Certified definition) throws SQLException {
         Set<TableName> tables = context.definitions().tables(definition.writeSet());
-        if (tables.isEmpty()) {
+        if (tables == null || tables.isEmpty()) {
             return false;
         }
         closeDefinition();
@@ -364,7 +364,7 @@ final class Worker implements Runnable {
         if (group.isBarrier()) {
             WriteSet passed = group.definition();
             context.schema()
-                    .changed(passed == null ? Set.of() : context.definitions().tables(passed));
+                    .changed(passed == null ? null : context.definitions().tables(passed));
         }
         Counters counters = context.counters();
         counters.groups.increment();

@@ -105,7 +105,7 @@ public class DecodingBenchmark {
             }
 
             @Override
-            public void reread(Collection<TableName> redefined) {
+            public void reread(Collection<TableName> named, Redefined redefined) {
                 // There is one table, and it stays.
             }
         };

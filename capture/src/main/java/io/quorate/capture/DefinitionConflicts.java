@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.capture.Definitions.Redefined;
 import io.quorate.capture.Statement.Scope;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
@@ -122,11 +123,12 @@ final class DefinitionConflicts {
         }
         scope = widened.scope(scope, tables);
         switch (scope) {
-            // A foreign key that is gone may have been in the way of any table's rows.
-            case EVERYTHING, ROWS -> plans.definitionsChanged();
-            case TABLES, COPIED_DEFINITION -> plans.definitionsChanged(tables, tables);
+            case EVERYTHING -> plans.definitionsChanged();
+            // A foreign key that is gone may have been in the way of other tables' rows.
+            case ROWS -> plans.definitionsChanged(tables, Redefined.NAMED_AND_TIED);
+            case TABLES, COPIED_DEFINITION -> plans.definitionsChanged(tables, Redefined.NAMED);
             case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES, DROPPED_CHECKS ->
-                plans.definitionsChanged(tables, List.of());
+                plans.definitionsChanged(tables, Redefined.NONE);
         }
         if (keepsColumns && scope != Scope.UPKEEP) {
             keys.add(Keys.KEEPS_COLUMNS, KeyType.SHARED);

@@ -61,12 +61,19 @@ interface Definitions {
     /** Definitions have changed: discards everything known. */
     void forget();
 
+    /** Of which tables keys may be made in another way after a statement. */
+    enum Redefined {
+        NONE,
+        NAMED,
+        /** Those that it names, and all that foreign keys tie to others. */
+        NAMED_AND_TIED
+    }
+
     /**
      * Definitions have changed. Discards what is known of the tables that the statement names, and of all that foreign
      * keys tie to others.
      *
-     * @param redefined tables for which the way how keys are made may have changed; of the others the time since when
-     *     it has been the same stays known
+     * @param redefined of these it isn't known any more either since when keys have been made in the same way
      */
-    void reread(Collection<TableName> named, Collection<TableName> redefined);
+    void reread(Collection<TableName> named, Redefined redefined);
 }

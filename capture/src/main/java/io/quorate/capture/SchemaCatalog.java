@@ -106,8 +106,13 @@ final class SchemaCatalog implements Definitions {
     }
 
     @Override
-    public void reread(Collection<TableName> named, Collection<TableName> redefined) {
-        redefined.forEach(former::remove);
+    public void reread(Collection<TableName> named, Redefined redefined) {
+        if (redefined != Redefined.NONE) {
+            named.forEach(former::remove);
+        }
+        if (redefined == Redefined.NAMED_AND_TIED) {
+            former.values().removeIf(each -> !each.standsAlone());
+        }
         definitions.values().removeIf(each -> !each.standsAlone());
         named.forEach(definitions::remove);
         cascades = null;

@@ -303,6 +303,9 @@ class KeysIT {
                 "CREATE TABLE " + t + "_other (id INT PRIMARY KEY)",
                 "ALTER TABLE " + t + "_other ADD a INT, ADD UNIQUE (a)",
                 "CREATE DATABASE elsewhere",
+                "CREATE TABLE elsewhere.u (id INT PRIMARY KEY)",
+                "TRUNCATE elsewhere.u",
+                "DROP DATABASE elsewhere",
                 "CREATE VIEW " + t + "_view AS SELECT 1");
         assertThat(keys(t, "INSERT INTO T VALUES (2, 2)").size()).isEqualTo(3);
         assertThat(fixture.capture.stats().schemaLoads()).isEqualTo(loads);

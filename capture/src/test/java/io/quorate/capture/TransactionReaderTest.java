@@ -91,7 +91,7 @@ class TransactionReaderTest {
             }
 
             @Override
-            public void reread(Collection<TableName> named, Collection<TableName> redefined) {
+            public void reread(Collection<TableName> named, Redefined redefined) {
                 // Knows nothing else.
             }
         };

@@ -252,7 +252,7 @@ final class Dispute {
     static final DefinitionTexts TEXTS = new DefinitionTexts() {
         @Override
         public Set<TableName> tables(WriteSet definition) {
-            return Set.of();
+            return null;
         }
 
         @Override

@@ -87,8 +87,7 @@ final class Applying implements AutoCloseable {
     private record Texts(DefinedTables defined) implements DefinitionTexts {
         @Override
         public Set<TableName> tables(WriteSet definition) {
-            Set<TableName> tables = defined.of(definition);
-            return tables == null ? Set.of() : tables;
+            return defined.of(definition);
         }
 
         @Override
