@@ -42,6 +42,13 @@ class Suite:
             subprocess.run(download, cwd=directory, check=True)
             subprocess.run(["tar", "xzf", f"{archive}.tar.gz"], cwd=directory, check=True)
 
+    def create(self, database, name, address, account):
+        host, port = address.split(":")
+        login = {"host": host, "port": int(port), "user": account.user, "password": account.password}
+        sql = f"CREATE DATABASE IF NOT EXISTS {database}"
+        text = f"import pymysql; pymysql.connect(**{login!r}).cursor().execute({sql!r})"
+        self.execute(f"{name}-create", self.directory, "-c", text)
+
     def execute(self, name, where, *command):
         """What the command printed."""
         done = subprocess.run(
@@ -94,12 +101,8 @@ USE_TZ = False
         """What was printed, and the result of each test by its name."""
         module = self.settings(name, address, account)
         # Some tests connect to them before there are those of the tests.
-        create = f"""import {module}, pymysql
-for each in {module}.DATABASES.values():
-    server = pymysql.connect(host=each["HOST"], port=int(each["PORT"]), user=each["USER"], password=each["PASSWORD"])
-    server.cursor().execute("CREATE DATABASE IF NOT EXISTS " + each["NAME"])
-"""
-        self.execute(f"{name}-create", self.directory, "-c", create)
+        for alias in ("default", "other"):
+            self.create(f"dj_{name}_{alias}", name, address, account)
         options = [f"--settings={module}", "--parallel=1", "--noinput", "-v2"]
         printed = self.execute(name, self.sources / "tests", "runtests.py", *options, *account.parts)
         found = (self.RESULT.match(line) for line in re.split(r"\n(?=\w+ \([\w.]+\))", printed))
@@ -114,6 +117,7 @@ class SqlAlchemy(Suite):
         """What was printed, and the result of each test by its name."""
         report = self.directory / f"{name}.xml"
         report.unlink(missing_ok=True)
+        self.create("test", name, address, account)
         password = f":{account.password}" if account.password else ""
         uri = f"mysql+pymysql://{account.user}{password}@{address}/test?charset=utf8mb4"
         # A worker of its own makes databases of its own.
