@@ -7,6 +7,7 @@ import io.quorate.core.AppliedDdl;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.CarriedSetting;
 import io.quorate.core.Gtid;
+import io.quorate.core.GtidSet;
 import io.quorate.core.Keys;
 import io.quorate.core.Payload;
 import io.quorate.core.WriteSet;
@@ -70,6 +71,15 @@ class AppliedDefinitionsIT extends OriginAndServer {
         assertThat(server.query("SHOW GRANTS FOR someone")).isEqualTo(origin.query("SHOW GRANTS FOR someone"));
         UUID ddl = AppliedDdl.source(Replica.INCARNATION);
         assertThat(server.queryOne("SELECT @@GLOBAL.gtid_executed")).contains(ddl.toString());
+        try (Connection connection = replica.source().getConnection();
+                Statement statement = connection.createStatement()) {
+            GtidSet all = GtidSets.givenOut(statement);
+            for (UUID source : List.of(ddl, UUID.fromString(server.uuid()), UUID.fromString(origin.uuid()))) {
+                assertThat(GtidSets.lastGivenOut(statement, source))
+                        .as(source + " in " + all)
+                        .isEqualTo(all.last(source));
+            }
+        }
     }
 
     /** Literals of such a session are in a character set in which the applier's own statements can't be written. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.LogPosition;
+import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.RowSettings;
 import io.quorate.core.binlog.TableMap;
@@ -21,6 +22,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -231,6 +233,21 @@ class StatementsTest {
             out.writeBytes(event);
         }
         return out.toByteArray();
+    }
+
+    @Test
+    void aTableIsComparedAnewWhenItMayHaveChanged() throws SQLException {
+        byte[] both = payload(map(7, "a"), rows(7, 0, true, 10), map(8, "b"), rows(8, 0, true, 12));
+        statements(1 << 20, both);
+        maps.forget(Set.of(new TableName("s", "b"), new TableName("t", "a")));
+        statements(1 << 20, both);
+        assertThat(checked).hasSize(3);
+        maps.forget(Set.of());
+        statements(1 << 20, both);
+        assertThat(checked).hasSize(3);
+        maps.forget(null);
+        statements(1 << 20, both);
+        assertThat(checked).hasSize(5);
     }
 
     private static byte[] map(int id, String table) {
