@@ -133,14 +133,9 @@ public final class OrderedLater {
         if (between.keys().touchEverything() || (between.isBarrier() && !between.isDefinition())) {
             return true;
         }
-        Map<Long, KeyType> types = new HashMap<>();
         for (int i = 0; i < definition.size(); i++) {
-            types.put(definition.hash(i), definition.type(i));
-        }
-        Keys keys = between.keys();
-        for (int i = 0; i < keys.size(); i++) {
-            KeyType type = types.get(keys.hash(i));
-            if (type != null && isOfObject(keys.hash(i)) && !fit(type, keys.type(i), between.isDefinition())) {
+            int type = isOfObject(definition.hash(i)) ? between.keys().typeOrdinalOf(definition.hash(i)) : -1;
+            if (type >= 0 && !fit(definition.type(i), KeyType.of(type), between.isDefinition())) {
                 return true;
             }
         }

@@ -133,6 +133,9 @@ final class Undo {
     /** As {@link OrderedLater#among}. Waits for a moment for what is being ordered. */
     List<Doomed> orderedLater(List<Doomed> losers, List<WriteSet> theirs, List<Doomed> alike, long seqno)
             throws InterruptedException {
+        if (losers.size() == alike.size()) {
+            return List.of();
+        }
         try (WriteSetLog.Cursor cursor = writeSets.read(seqno + 1)) {
             return later.among(losers, theirs, alike, seqno, () -> cursor.next(ORDER_WAIT));
         } catch (IOException e) {

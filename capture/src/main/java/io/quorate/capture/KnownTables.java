@@ -18,6 +18,7 @@ final class KnownTables {
     /** Names of tables that are gone are among them; more than half of it aren't asked for. */
     private static final int TABLES_MAX = 200_000;
 
+    /** No transaction comes after it. */
     private static final long UNKNOWN = Long.MAX_VALUE;
 
     /**
@@ -48,7 +49,7 @@ final class KnownTables {
      * @return null when they aren't known
      */
     Set<TableName> of(String schema, long number) {
-        return after == UNKNOWN || number <= after ? null : bySchema.getOrDefault(key(schema), Set.of());
+        return number > after ? bySchema.getOrDefault(key(schema), Set.of()) : null;
     }
 
     /**
@@ -59,12 +60,14 @@ final class KnownTables {
     void defined(Statement statement, long number) {
         if (statement.tables() != null) {
             statement.tables().forEach(this::add);
-        } else if (statement.dropsSchema() && after != UNKNOWN && number > after) {
-            // An earlier one may have been run before there was what the server has said that it has.
-            Set<TableName> gone =
-                    bySchema.remove(key(statement.objects().names().get(0).schema()));
-            size -= gone == null ? 0 : gone.size();
-        } else if (statement.scope() == Statement.Scope.EVERYTHING && !statement.dropsSchema()) {
+        } else if (statement.dropsSchema()) {
+            if (number > after) {
+                // An earlier one may have been run before there was what the server has said that it has.
+                Set<TableName> gone =
+                        bySchema.remove(key(statement.objects().names().get(0).schema()));
+                size -= gone == null ? 0 : gone.size();
+            }
+        } else if (statement.scope() == Statement.Scope.EVERYTHING) {
             // It may have made any.
             after = UNKNOWN;
         }

@@ -89,6 +89,9 @@ final class TablePlan {
     /** Whether other foreign keys may have cascaded from its rows than those of the children. */
     final boolean cascadesEnded;
 
+    /** Whether it holds for as long as no statement names the table, whatever becomes of others. */
+    final boolean standsAlone;
+
     /** Whether servers compute something of its rows, which may depend on settings of the session. */
     final boolean computes;
 
@@ -114,6 +117,7 @@ final class TablePlan {
         this.children = tableKeys(definition.children());
         this.cascades = tableKeys(definition.cascades());
         this.cascadesEnded = definition.cascadesEnded();
+        this.standsAlone = local || (coarse == null && definition.standsAlone());
         List<String> expressions = definition.expressions();
         this.computes = !local && (expressions == null || !expressions.isEmpty());
         ExpressionSettings settings =
@@ -145,11 +149,6 @@ final class TablePlan {
 
     TableName name() {
         return new TableName(map.schema, map.table);
-    }
-
-    /** Whether it holds for as long as no statement names the table, whatever becomes of others. */
-    boolean standsAlone() {
-        return local || (coarse == null && !linked && !cascadesEnded);
     }
 
     /** Whether it is this table of the schema {@code quorate}. */

@@ -170,7 +170,7 @@ final class TablePlans {
 
     /** A statement changed definitions, as {@link Definitions#reread}. */
     void definitionsChanged(Collection<TableName> named, Definitions.Redefined redefined) {
-        plans.values().removeIf(known -> !known.plan.standsAlone() || named.contains(known.plan.name()));
+        plans.values().removeIf(known -> !known.plan.standsAlone || named.contains(known.plan.name()));
         definitions.reread(named, redefined);
     }
 

@@ -176,7 +176,7 @@ public final class Keys {
     }
 
     /** The ordinal of this key's type if it is among these; otherwise -1. */
-    int typeOrdinalOf(long hash) {
+    public int typeOrdinalOf(long hash) {
         if (sorted) {
             int at = Arrays.binarySearch(hashes, hash);
             return at < 0 ? -1 : types[at];

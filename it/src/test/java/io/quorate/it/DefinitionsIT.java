@@ -397,17 +397,17 @@ class DefinitionsIT {
                 "ALTER TABLE t ADD b INT NOT NULL DEFAULT 5, ADD INDEX (b)",
                 "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW SET NEW.b = 6",
                 "GRANT SELECT ON d.* TO app@localhost");
-        cluster.pause(1);
-        try {
-            long before = cluster.lastOrdered(2);
-            schema.run(2, same);
-            schema.run(2, List.of("CREATE OR REPLACE VIEW v AS SELECT id FROM t"));
-            cluster.awaitOrdered(2, before + same.size());
-            schema.run(1, same);
-            schema.run(1, List.of("CREATE OR REPLACE VIEW v AS SELECT a, id FROM t", "INSERT INTO u (id) VALUES (1)"));
-        } finally {
-            cluster.goOn(1);
-        }
+        unseen(
+                1,
+                Stream.concat(same.stream(), Stream.of("CREATE OR REPLACE VIEW v AS SELECT id FROM t"))
+                        .toList(),
+                same.size() + 1,
+                Stream.concat(
+                                same.stream(),
+                                Stream.of(
+                                        "CREATE OR REPLACE VIEW v AS SELECT a, id FROM t",
+                                        "INSERT INTO u (id) VALUES (1)"))
+                        .toList());
         cluster.assertConverged();
         assertThat(cluster.steps(1, "copy_completed"))
                 .as("n1 got copies: %s", cluster.logged(1, "copied"))
@@ -439,15 +439,7 @@ class DefinitionsIT {
                 "RENAME TABLE w TO v",
                 "INSERT INTO v VALUES (1, 1)",
                 "INSERT INTO t VALUES (2, 2, 2)");
-        cluster.pause(1);
-        try {
-            long before = cluster.lastOrdered(2);
-            schema.run(2, script);
-            cluster.awaitOrdered(2, before + script.size() - 1);
-            schema.run(1, script);
-        } finally {
-            cluster.goOn(1);
-        }
+        unseen(1, script, script.size(), script);
         cluster.assertConverged();
         assertThat(cluster.steps(1, "copy_completed"))
                 .as("n1 got copies: %s", cluster.logged(1, "QRT-"))
@@ -688,12 +680,17 @@ class DefinitionsIT {
 
     /** What another node runs comes before what a paused one's server runs without having seen it. */
     private static void unseen(int paused, List<String> first, List<String> second) throws Exception {
+        unseen(paused, first, 1, second);
+    }
+
+    /** @param ordered how many transactions of the first are ordered before the second begins */
+    private static void unseen(int paused, List<String> first, int ordered, List<String> second) throws Exception {
         int other = 3 - paused;
         cluster.pause(paused);
         try {
             long before = cluster.lastOrdered(other);
             schema.run(other, first);
-            cluster.awaitOrdered(other, before);
+            cluster.awaitOrdered(other, before + ordered - 1);
             schema.run(paused, second);
         } finally {
             cluster.goOn(paused);
