@@ -49,6 +49,7 @@ public final class Applier implements AutoCloseable {
     private final Counters counters = new Counters();
     private volatile LockWatch lockWatch;
     private final AuxiliaryConnection auxiliary;
+    private final DdlConnections ddl;
     private final AtomicBoolean ended = new AtomicBoolean();
     private final List<Worker> workers = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
@@ -99,6 +100,7 @@ public final class Applier implements AutoCloseable {
         this.definitions = definitions;
         this.listener = listener;
         this.auxiliary = new AuxiliaryConnection(source);
+        this.ddl = new DdlConnections(source, settings.lockWait(), DdlConnections.AGE_MAX);
     }
 
     /** {@link #start(TakenBack)} on a server that has all it ever committed. */
@@ -167,7 +169,7 @@ public final class Applier implements AutoCloseable {
                 settings,
                 pipeline,
                 counters,
-                writeSet -> DdlSession.open(source, settings.lockWait(), incarnation, writeSet),
+                writeSet -> DdlSession.open(ddl, incarnation, writeSet),
                 new SchemaVersion(),
                 verdicts,
                 undo,
@@ -322,6 +324,7 @@ public final class Applier implements AutoCloseable {
             workers.forEach(Worker::abort);
             interrupted |= join(System.nanoTime() + Duration.ofSeconds(2).toNanos());
         }
+        ddl.close();
         auxiliary.close();
         settler.close();
         if (interrupted) {

@@ -16,20 +16,17 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
-import javax.sql.DataSource;
 
 /**
  * Runs writesets that can't share a transaction with the position row: DDL, and row changes of engines without
- * transactions. Such a writeset gets a GTID of its own, which tells the server after any crash whether it ran. The
- * connection is opened for it, because the origin's session settings would be tedious to reset.
+ * transactions. Such a writeset gets a GTID of its own, which tells the server after any crash whether it ran. Each is
+ * run in a session that is as new, because it gets the origin's settings.
  */
 final class DdlSession implements AutoCloseable {
-    private static final int UNKNOWN_DATABASE = 1049;
     private static final int NO_SUCH_ACCOUNT = 1410;
     private static final String TRUST = "log_bin_trust_function_creators";
     private static final String UTF8 = "SET NAMES utf8mb4";
@@ -44,21 +41,24 @@ final class DdlSession implements AutoCloseable {
             "max_points_in_geometry = 1048576",
             "sql_generate_invisible_primary_key = OFF /*!80400 , restrict_fk_on_non_standard_key = OFF */");
 
+    private final DdlConnections connections;
     private final Session session;
     private final String incarnation;
     private final Gtid gtid;
 
-    private DdlSession(Session session, String incarnation, Gtid gtid) {
+    private DdlSession(DdlConnections connections, Session session, String incarnation, Gtid gtid) {
+        this.connections = connections;
         this.session = session;
         this.incarnation = incarnation;
         this.gtid = gtid;
     }
 
-    static DdlSession open(DataSource source, Duration lockWait, String incarnation, Certified writeSet)
-            throws SQLException {
-        long bytes = LargePackets.forEvents(writeSet.writeSet().payload().size());
+    static DdlSession open(DdlConnections connections, String incarnation, Certified writeSet) throws SQLException {
+        Payload payload = writeSet.writeSet().payload();
+        QueryEvent query = writeSet.writeSet().isDefinition() ? definition(payload) : null;
         return new DdlSession(
-                Session.open(source, lockWait, bytes),
+                connections,
+                connections.take(LargePackets.forEvents(payload.size()), query == null ? null : schema(query)),
                 incarnation,
                 new Gtid(AppliedDdl.source(incarnation), writeSet.seqno()));
     }
@@ -179,21 +179,24 @@ final class DdlSession implements AutoCloseable {
     private void run(Certified writeSet, StatementsFactory factory) throws SQLException {
         Payload payload = writeSet.writeSet().payload();
         Payload.Events statement = payload.statement();
-        int rowsFrom = 0;
+        int rowsFrom = statement == null ? 0 : statement.position() + statement.length();
+        boolean rows = rowsFrom < payload.size();
+        if (rows) {
+            session.expectEvents();
+        }
         QueryEvent query = null;
         if (statement != null) {
             query = QueryEvent.parse(statement.bytes(), statement.offset());
-            rowsFrom = statement.position() + statement.length();
             // While the session's settings and its GTID are its own yet.
             String text = runnable(query.text());
             boolean orderedFirst = OrderedFirst.is(writeSet.writeSet());
             give(payload);
-            prepare(query, rowsFrom < payload.size(), orderedFirst);
+            prepare(query, rows, orderedFirst);
             execute(query, text, orderedFirst);
         } else {
             begin();
         }
-        if (rowsFrom < payload.size()) {
+        if (rows) {
             // The rows of CREATE TABLE ... SELECT go to a table that nobody else sees before the commit.
             Statements statements = factory.make(rowsFrom == 0);
             statements.begin(List.of(writeSet), rowsFrom, null, null);
@@ -266,12 +269,12 @@ final class DdlSession implements AutoCloseable {
     private void grant(CreatorRights rights, QueryEvent event) throws SQLException {
         session.execute(UTF8);
         session.execute("SET SESSION gtid_next = 'AUTOMATIC'");
-        if (rights.schema() == null && event.schema() != null) {
-            use(event.schema());
+        if (rights.schema() == null) {
+            use(event);
         }
         session.execute("SET SESSION " + String.join(", ", settings(event, false)));
-        if (rights.schema() != null) {
-            session.execute("USE " + rights.schema());
+        if (rights.schema() != null && !session.use(rights.schema())) {
+            return;
         }
         if (areDue(rights)) {
             String statement = rights.grant(
@@ -315,7 +318,11 @@ final class DdlSession implements AutoCloseable {
 
     /** From here on, a statement that fails would use up the GTID. */
     private void begin() throws SQLException {
-        session.execute("SET SESSION gtid_next = '" + gtid + "'");
+        session.execute("SET " + givesGtid());
+    }
+
+    private String givesGtid() {
+        return "SESSION gtid_next = '" + gtid + "'";
     }
 
     /**
@@ -327,16 +334,12 @@ final class DdlSession implements AutoCloseable {
      * @param first whether no server has taken it yet, so that this one takes or refuses it by its own settings
      */
     private void prepare(QueryEvent event, boolean rows, boolean first) throws SQLException {
-        session.execute(UTF8);
-        if (event.schema() != null) {
-            use(event.schema());
-        }
-        begin();
+        use(event);
         List<String> settings = settings(event, !rows);
         if (!first) {
             settings.addAll(AS_LENIENT_AS_ANY);
         }
-        session.execute("SET SESSION " + String.join(", ", settings));
+        session.execute(UTF8 + ", " + givesGtid() + ", SESSION " + String.join(", ", settings));
     }
 
     /** @param literals whether literals are to be in the character set in which they were at the origin */
@@ -432,19 +435,21 @@ final class DdlSession implements AutoCloseable {
         }
     }
 
-    private void use(String schema) throws SQLException {
-        try {
-            session.execute("USE " + Identifiers.quoted(Names.bytes(schema)));
-        } catch (SQLException e) {
-            // A replica doesn't require the schema either: the statement may qualify the names of its objects.
-            if (e.getErrorCode() != UNKNOWN_DATABASE) {
-                throw e;
-            }
+    /** Null for none. */
+    private static String schema(QueryEvent event) {
+        return event.schema() == null ? null : Identifiers.quoted(Names.bytes(event.schema()));
+    }
+
+    /** A replica doesn't require the schema either: the statement may qualify the names of its objects. */
+    private void use(QueryEvent event) throws SQLException {
+        String schema = schema(event);
+        if (schema != null) {
+            session.use(schema);
         }
     }
 
     @Override
     public void close() {
-        session.close();
+        connections.giveBack(session);
     }
 }

@@ -32,7 +32,7 @@ final class LargePackets {
     static Connection connect(DataSource source, long bytes) throws SQLException {
         Connection connection = source.getConnection();
         try {
-            if (value(connection, "SESSION") >= bytes) {
+            if (takes(connection, bytes)) {
                 return connection;
             }
         } catch (SQLException | RuntimeException e) {
@@ -42,6 +42,11 @@ final class LargePackets {
         try (connection) {
             return connectRaised(connection, source);
         }
+    }
+
+    /** Whether the server takes statements of that size from this connection. */
+    static boolean takes(Connection connection, long bytes) throws SQLException {
+        return value(connection, "SESSION") >= bytes;
     }
 
     /** One at a time, or the second would take what the first has raised for the value to go back to. */

@@ -36,57 +36,110 @@ final class Session implements AutoCloseable {
     /** Statement buffers up to this size are kept. */
     private static final int KEEP_BYTES = 4 << 20;
 
+    private static final int UNKNOWN_DATABASE = 1049;
     private static final int UNKNOWN_TIME_ZONE = 1298;
 
     private final Connection connection;
     private final Statement statement;
     private final long id;
+    private final Duration lockWait;
+    private final long openedNanos = System.nanoTime();
+    private boolean failed;
     private byte[] text = new byte[64 << 10];
+
+    /** The default schema, which is the only thing that {@link #reset} leaves; null for none. */
+    private String schema;
 
     private final ComputedRows computedRows;
 
     /** Under which rows are computed; null for the server's. */
     private RowSettings settings;
 
-    private Session(Connection connection, Statement statement, long id) {
+    private Session(Connection connection, Statement statement, long id, Duration lockWait) {
         this.connection = connection;
         this.statement = statement;
         this.id = id;
+        this.lockWait = lockWait;
         this.computedRows = new ComputedRows(this);
     }
 
     /** Opens and primes a connection for events of any size; transactions begin implicitly. */
     static Session open(DataSource source, Duration lockWait) throws SQLException {
-        return open(source, lockWait, LargePackets.BYTES_MAX);
+        Session session = open(source, lockWait, LargePackets.BYTES_MAX);
+        try {
+            session.expectEvents();
+            return session;
+        } catch (SQLException | RuntimeException e) {
+            session.close();
+            throw e;
+        }
     }
 
-    /** The same for statements of at most that size. */
+    /** The same for statements of at most that size. Events have to be {@linkplain #expectEvents expected}. */
     static Session open(DataSource source, Duration lockWait, long statementBytesMax) throws SQLException {
         Connection connection = LargePackets.connect(source, statementBytesMax);
         try {
             Statement statement = connection.createStatement();
             statement.setEscapeProcessing(false);
-            long seconds = lockWait.toSeconds();
-            // Names are sent in UTF-8, whatever the driver takes the connection for.
-            statement.execute("SET SESSION character_set_client = 'utf8mb4', sql_log_bin = 1,"
-                    + " transaction_isolation = 'READ-COMMITTED', binlog_row_image = 'FULL',"
-                    + " binlog_row_value_options = '', innodb_lock_wait_timeout = " + seconds
-                    + ", lock_wait_timeout = " + seconds);
             long id;
             try (ResultSet row = statement.executeQuery("SELECT CONNECTION_ID()")) {
                 row.next();
                 id = row.getLong(1);
             }
-            Session session = new Session(connection, statement, id);
-            session.binlog(FormatDescription.event());
-            // The event also says "GTIDs come with the events", which they don't.
-            statement.execute("SET SESSION gtid_next = 'AUTOMATIC'");
-            connection.setAutoCommit(false);
+            Session session = new Session(connection, statement, id, lockWait);
+            session.prime();
             return session;
         } catch (SQLException | RuntimeException e) {
             connection.close();
             throw e;
         }
+    }
+
+    private void prime() throws SQLException {
+        // Names are sent in UTF-8, whatever the driver takes the connection for.
+        statement.execute("SET SESSION character_set_client = 'utf8mb4', sql_log_bin = 1,"
+                + " transaction_isolation = 'READ-COMMITTED', binlog_row_image = 'FULL',"
+                + " binlog_row_value_options = '', innodb_lock_wait_timeout = " + lockWait.toSeconds()
+                + ", lock_wait_timeout = " + lockWait.toSeconds());
+        connection.setAutoCommit(false);
+    }
+
+    /** Makes the session as it was when it was opened, but for its default schema; no events are expected. */
+    void reset() throws SQLException {
+        connection.unwrap(JdbcConnection.class).resetServerState();
+        settings = null;
+        prime();
+    }
+
+    /**
+     * Makes that the default schema.
+     *
+     * @param quoted its name as statements have it
+     * @return false if there is no such schema; then the session has the one that it had
+     */
+    boolean use(String quoted) throws SQLException {
+        try {
+            statement.execute("USE " + quoted);
+        } catch (SQLException e) {
+            if (e.getErrorCode() == UNKNOWN_DATABASE) {
+                return false;
+            }
+            throw e;
+        }
+        schema = quoted;
+        return true;
+    }
+
+    /** Makes a session that has been reset as one that was opened for that schema, if that is possible. */
+    boolean suits(String quoted) throws SQLException {
+        return schema == null || (quoted != null && (quoted.equals(schema) || use(quoted)));
+    }
+
+    /** Has the server take events from now on. Outside of transactions, and while no GTID is given. */
+    void expectEvents() throws SQLException {
+        binlog(FormatDescription.event());
+        // The event also says "GTIDs come with the events", which they don't.
+        statement.execute("SET SESSION gtid_next = 'AUTOMATIC'");
     }
 
     /** The server's number of this connection. */
@@ -239,7 +292,22 @@ final class Session implements AutoCloseable {
     }
 
     void execute(String sql) throws SQLException {
-        statement.execute(sql);
+        try {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            failed = true;
+            throw e;
+        }
+    }
+
+    /** Whether {@link #execute} ever failed. */
+    boolean hasFailed() {
+        return failed;
+    }
+
+    /** For how long it has been open. */
+    long ageNanos() {
+        return System.nanoTime() - openedNanos;
     }
 
     void commit() throws SQLException {

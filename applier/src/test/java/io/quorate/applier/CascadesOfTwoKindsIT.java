@@ -82,8 +82,7 @@ class CascadesOfTwoKindsIT {
             List<Certified> group = List.of(Records.certified(1, 0, logged), Records.certified(2, 0, unlogged));
             Statements statements = new Statements(new TableMaps(event -> null), STATEMENT_BYTES);
             statements.begin(group, 0, null, null);
-            try (Session session =
-                    Session.open(ApplierDataSource.of(server.jdbcUrl(), "root", ""), LOCK_WAIT, STATEMENT_BYTES)) {
+            try (Session session = Session.open(ApplierDataSource.of(server.jdbcUrl(), "root", ""), LOCK_WAIT)) {
                 session.binlog(statements);
                 session.connection().commit();
             }

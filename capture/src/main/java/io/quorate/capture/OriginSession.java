@@ -75,15 +75,20 @@ record OriginSession(Map<CarriedSetting, String> values, boolean isAssumed) {
                 .collect(Collectors.joining(", ", "VARIABLE_NAME IN (", ")"));
     }
 
-    private static Map<CarriedSetting, String> read(Connection connection, String query) throws SQLException {
+    /** A session that is ending has an engine no more; one variable may be nothing while a session lasts. */
+    static Map<CarriedSetting, String> read(Connection connection, String query) throws SQLException {
         Map<CarriedSetting, String> values = new EnumMap<>(CarriedSetting.class);
         try (java.sql.Statement statement = connection.createStatement()) {
             statement.setQueryTimeout(TIMEOUT_SECONDS);
             try (ResultSet row = statement.executeQuery(query)) {
                 while (row.next()) {
+                    CarriedSetting setting = CarriedSetting.of(row.getString(1).toLowerCase(Locale.ROOT));
                     String value = row.getString(2);
-                    values.put(
-                            CarriedSetting.of(row.getString(1).toLowerCase(Locale.ROOT)), value == null ? "" : value);
+                    if (value != null) {
+                        values.put(setting, value);
+                    } else if (setting == CarriedSetting.INNODB_FT_USER_STOPWORD_TABLE) {
+                        values.put(setting, "");
+                    }
                 }
             }
         }

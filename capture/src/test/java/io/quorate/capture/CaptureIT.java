@@ -648,6 +648,17 @@ class CaptureIT {
         }
     }
 
+    /** As long as the server has not forgotten the session. What it then says is refused by every other server. */
+    @Test
+    void aSessionThatIsEndingHasNoEngine() throws Exception {
+        try (Connection reader = server.connect()) {
+            assertThat(OriginSession.read(
+                            reader,
+                            "SELECT 'default_storage_engine', NULL UNION SELECT 'innodb_ft_user_stopword_table', NULL"))
+                    .isEqualTo(Map.of(CarriedSetting.INNODB_FT_USER_STOPWORD_TABLE, ""));
+        }
+    }
+
     /** In mode async a session may be gone before the service comes to what it did. */
     @Test
     void theEngineOfANewTableIsAskedOfTheTableWhereTheSessionIsGone() throws Exception {
