@@ -61,6 +61,9 @@ public final class FlowCourse {
     /** What may be ordered ahead of a server of which nobody knows how fast it is. */
     private static final long AHEAD = 300;
 
+    /** So many in a second keep a server from applying anything else. */
+    private static final long DEFINITIONS_MIN = 5;
+
     /** For how long it is known how fast a server is that was behind. */
     private static final long KNOWN_MILLIS = 10_000;
 
@@ -135,8 +138,15 @@ public final class FlowCourse {
      * @param heard the latest of all nodes that are present, this one among them
      * @param waitedFor names of those whose servers are waited for, unless they have been left behind
      * @param ordered the last seqno that is ordered by now, as far as this node knows
+     * @param definitionsPerSecond what this node's server applies. Definitions are committed one after the other, and
+     *     each waits with the clients that are held: the server would fall behind because they are
      */
-    public Quota look(Map<String, Heard> heard, Collection<String> waitedFor, long ordered, long nowMillis) {
+    public Quota look(
+            Map<String, Heard> heard,
+            Collection<String> waitedFor,
+            long ordered,
+            long definitionsPerSecond,
+            long nowMillis) {
         if (targetMillis == 0) {
             return Quota.NONE;
         }
@@ -150,7 +160,9 @@ public final class FlowCourse {
                 least = allowed < least.perSecond ? new Quota(allowed, name) : least;
             }
         }
-        return least.slowest == null ? least : new Quota(share(least.perSecond, heard), least.slowest);
+        return least.slowest == null || definitionsPerSecond >= DEFINITIONS_MIN
+                ? Quota.NONE
+                : new Quota(share(least.perSecond, heard), least.slowest);
     }
 
     /** What all writers together may have ordered a second for that server's sake. */

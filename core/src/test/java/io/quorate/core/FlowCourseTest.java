@@ -21,6 +21,7 @@ class FlowCourseTest {
     private final List<String> waitedFor = new ArrayList<>(List.of("n1", "n2", "n3"));
 
     private long ordered = 1_000_000;
+    private long definitions;
 
     FlowCourseTest() {
         report("n1", 0, 300, 300);
@@ -140,11 +141,22 @@ class FlowCourseTest {
         assertThat(look(0)).isEqualTo(Quota.NONE);
     }
 
+    /** Its clients, held, would hold what it applies. Others slow theirs for it all the same. */
+    @Test
+    void aServerThatAppliesDefinitionsSlowsNoneOfItsClients() {
+        report("n3", 2_000, 100, 0);
+        assertThat(look(0).slowest()).isEqualTo("n3");
+        definitions = 5;
+        assertThat(look(100)).isEqualTo(Quota.NONE);
+        definitions = 4;
+        assertThat(look(200).slowest()).isEqualTo("n3");
+    }
+
     @Test
     void withoutATargetNobodyIsSlowed() {
         FlowCourse never = new FlowCourse("n1", 0, PATIENCE);
         report("n3", 60_000, 0, 0);
-        assertThat(never.look(heard, waitedFor, ordered, 0)).isEqualTo(Quota.NONE);
+        assertThat(never.look(heard, waitedFor, ordered, 0, 0)).isEqualTo(Quota.NONE);
     }
 
     @Test
@@ -254,7 +266,7 @@ class FlowCourseTest {
     }
 
     private Quota look(long now) {
-        return course.look(heard, waitedFor, ordered, now);
+        return course.look(heard, waitedFor, ordered, definitions, now);
     }
 
     private void heard(String node, FlowReport report) {

@@ -194,7 +194,7 @@ class FlowSimulationTest {
                 in(1 + random.nextInt(20), () -> other.heard.put(name, said));
             }
             FlowCourse.Quota quota =
-                    flow.look(heard, servers.stream().map(s -> s.name).toList(), order.size(), now);
+                    flow.look(heard, servers.stream().map(s -> s.name).toList(), order.size(), 0, now);
             slowedFor = acks.heldMillisInAll() > held ? quota.slowest() : null;
             held = acks.heldMillisInAll();
             acks.slow(quota.perSecond(), now, now + LEASE);

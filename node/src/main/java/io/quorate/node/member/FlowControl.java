@@ -34,8 +34,6 @@ public final class FlowControl {
     private static final Duration LEASE = Duration.ofSeconds(1);
 
     private static final long LOG_AGAIN_MILLIS = 30_000;
-    /** Fewer in a second don't keep a server from applying anything else. */
-    private static final long DEFINITIONS_MIN = 5;
 
     private final String node;
     private final NodeProperties.Flow settings;
@@ -119,21 +117,16 @@ public final class FlowControl {
         long now = MonotonicClock.millis();
         noteWhetherSlowed(session, now);
         tell(all, now);
-        FlowCourse.Quota next = course.look(heard, waitedFor, self.ordered(), now);
-        quota = appliesDefinitions(now) ? FlowCourse.Quota.NONE : next;
+        quota = course.look(heard, waitedFor, self.ordered(), definitionsPerSecond(now), now);
         if (session != null) {
             session.slowClients(quota.perSecond(), LEASE);
         }
         tellWhetherLeftBehind(self);
     }
 
-    /**
-     * Whether this node's server is applying definitions. They are committed one after the other, and each would wait
-     * with the clients that are held: the server would fall behind because they are.
-     */
-    private boolean appliesDefinitions(long now) {
+    private long definitionsPerSecond(long now) {
         ApplierStats stats = server.applierStats();
-        return definitionRate.at(now, stats == null ? 0 : stats.ddl()) >= DEFINITIONS_MIN;
+        return definitionRate.at(now, stats == null ? 0 : stats.ddl());
     }
 
     /** A limit that nobody reaches slows nobody, and a client that waits for a moment isn't worth telling. */

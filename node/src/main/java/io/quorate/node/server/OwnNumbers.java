@@ -56,10 +56,10 @@ public final class OwnNumbers {
         Path marked = directory.resolve(MARKED_FILE);
         String started = Long.toString(ServerAccess.started(connection));
         if (Files.exists(marked) && Files.readString(marked).equals(started)) {
-            requireKept(ServerAccess.executed(connection));
+            requireKept(connection);
             return;
         }
-        if (!ServerAccess.executed(connection).contains(mark)) {
+        if (!ServerAccess.hasExecuted(connection, mark)) {
             ServerAccess.executeEmpty(connection, mark);
         }
         DurableFile.write(marked, started);
@@ -85,11 +85,9 @@ public final class OwnNumbers {
     /**
      * Refuses a server that has forgotten what it executed. It gives out its numbers again, and the binlog's reader may
      * wait for ever at the end of a file that is deleted.
-     *
-     * @param executed what it says that it has executed
      */
-    void requireKept(GtidSet executed) throws IOException {
-        if (!executed.contains(mark)) {
+    void requireKept(Connection connection) throws SQLException, IOException {
+        if (!ServerAccess.hasExecuted(connection, mark)) {
             throw refused("somebody ran RESET MASTER: the server no longer knows of " + mark
                     + ", and gives out the numbers of its transactions once more");
         }

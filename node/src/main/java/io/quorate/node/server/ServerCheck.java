@@ -100,24 +100,23 @@ final class ServerCheck {
     /**
      * What a server has recorded and how it records, which may change while it runs.
      *
-     * @param executed the GTIDs that it has executed
      * @param isWhole whether it records what clients commit in the form in which it is read, and takes what is applied;
      *     what is committed otherwise is on this server only
      * @param started as {@link ServerAccess#started}
      * @param autoIncrement which numbers it gives out, as {@link io.quorate.core.answer.SameNumbers} has it
      */
-    record Recording(GtidSet executed, boolean isWhole, long started, String autoIncrement) {}
+    record Recording(boolean isWhole, long started, String autoIncrement) {}
 
     /** Asked each second, so it is one question. */
     static Recording recording(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_executed, @@GLOBAL.gtid_mode = 'ON'"
+                ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_mode = 'ON'"
                         + " AND @@GLOBAL.binlog_format = 'ROW' AND @@GLOBAL.binlog_row_image = 'FULL'"
                         + " AND @@GLOBAL.binlog_row_metadata = 'FULL' AND NOT @@GLOBAL.super_read_only, ("
                         + ServerAccess.STARTED
                         + "), CONCAT(@@GLOBAL.auto_increment_increment, '/', @@GLOBAL.auto_increment_offset)")) {
             row.next();
-            return new Recording(GtidSet.parse(row.getString(1)), row.getBoolean(2), row.getLong(3), row.getString(4));
+            return new Recording(row.getBoolean(1), row.getLong(2), row.getString(3));
         }
     }
 

@@ -359,7 +359,7 @@ public final class ServerSession implements AutoCloseable {
             signals.lost("mysqld was started again");
             return;
         }
-        numbers.requireKept(recording.executed());
+        numbers.requireKept(connection);
         if (!recording.isWhole()) {
             requireSettings(connection);
         }
