@@ -296,7 +296,8 @@ public final class ServerAccess implements AutoCloseable {
 
     /** Whether the server has executed that; it doesn't send all that it has, which is long after many definitions. */
     static boolean hasExecuted(Connection connection, Gtid gtid) throws SQLException {
-        return ask(connection, "SELECT GTID_SUBSET('" + gtid + "', @@GLOBAL.gtid_executed)").equals("1");
+        return ask(connection, "SELECT GTID_SUBSET('" + gtid + "', @@GLOBAL.gtid_executed)")
+                .equals("1");
     }
 
     /** GTIDs that the server has executed and that are not in its binlog. */
