@@ -235,7 +235,8 @@ def compare(account, name, schema):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help=", ".join([*PACKAGES, *PROGRAMS]) + "; those of Debian by default")
+    names = ", ".join([*PACKAGES, *PROGRAMS])
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help=f"{names}; those of Debian by default")
     parser.add_argument("--plain", required=True, metavar="HOST:PORT")
     parser.add_argument("--node", action="append", required=True, metavar="HOST:PORT", dest="nodes")
     parser.add_argument("--at-once", action="store_true")
@@ -250,9 +251,8 @@ def main():
     table = "CREATE TABLE IF NOT EXISTS elsewhere.rows_elsewhere (id BIGINT AUTO_INCREMENT PRIMARY KEY)"
     ask(account, account.nodes[0], table)
     time.sleep(2)
-    good = []
-    for name in account.packages or PACKAGES:
-        good.append(compare(account, name, (program if name in PROGRAMS else script)(directory, name)))
+    names = account.packages or PACKAGES
+    good = [compare(account, name, (program if name in PROGRAMS else script)(directory, name)) for name in names]
     return 0 if all(good) else 1
 
 

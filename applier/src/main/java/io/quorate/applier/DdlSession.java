@@ -45,20 +45,24 @@ final class DdlSession implements AutoCloseable {
     private final Session session;
     private final String incarnation;
     private final Gtid gtid;
+    /** Null if the writeset consists of rows, or is a verdict. */
+    private final QueryEvent query;
 
-    private DdlSession(DdlConnections connections, Session session, String incarnation, Gtid gtid) {
+    private DdlSession(DdlConnections connections, Session session, QueryEvent query, String incarnation, Gtid gtid) {
         this.connections = connections;
         this.session = session;
+        this.query = query;
         this.incarnation = incarnation;
         this.gtid = gtid;
     }
 
     static DdlSession open(DdlConnections connections, String incarnation, Certified writeSet) throws SQLException {
         Payload payload = writeSet.writeSet().payload();
-        QueryEvent query = writeSet.writeSet().isDefinition() ? definition(payload) : null;
+        QueryEvent query = writeSet.writeSet().voidsDefinition() == 0 ? definition(payload) : null;
         return new DdlSession(
                 connections,
                 connections.take(LargePackets.forEvents(payload.size()), query == null ? null : schema(query)),
+                query,
                 incarnation,
                 new Gtid(AppliedDdl.source(incarnation), writeSet.seqno()));
     }
@@ -184,9 +188,7 @@ final class DdlSession implements AutoCloseable {
         if (rows) {
             session.expectEvents();
         }
-        QueryEvent query = null;
-        if (statement != null) {
-            query = QueryEvent.parse(statement.bytes(), statement.offset());
+        if (query != null) {
             // While the session's settings and its GTID are its own yet.
             String text = runnable(query.text());
             boolean orderedFirst = OrderedFirst.is(writeSet.writeSet());
@@ -233,7 +235,6 @@ final class DdlSession implements AutoCloseable {
         if (executed(whole())) {
             return;
         }
-        QueryEvent query = definition(writeSet.writeSet().payload());
         if (query != null) {
             grantToCreator(query);
         } else {
@@ -309,11 +310,7 @@ final class DdlSession implements AutoCloseable {
     }
 
     private boolean executed(Gtid asked) throws SQLException {
-        try (Statement statement = session.connection().createStatement();
-                ResultSet row = statement.executeQuery("SELECT GTID_SUBSET('" + asked + "', @@GLOBAL.gtid_executed)")) {
-            row.next();
-            return row.getBoolean(1);
-        }
+        return GtidSets.hasExecuted(session.connection(), asked);
     }
 
     /** From here on, a statement that fails would use up the GTID. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
+import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OwnedGtids;
+import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -20,6 +22,15 @@ public final class GtidSets {
         try (ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
             row.next();
             return OwnedGtids.givenOut(row.getString(1), row.getString(2));
+        }
+    }
+
+    /** Whether a server has executed that. It doesn't send all that it has, which is long after many definitions. */
+    public static boolean hasExecuted(Connection server, Gtid gtid) throws SQLException {
+        try (Statement statement = server.createStatement();
+                ResultSet row = statement.executeQuery("SELECT GTID_SUBSET('" + gtid + "', @@GLOBAL.gtid_executed)")) {
+            row.next();
+            return row.getBoolean(1);
         }
     }
 

@@ -55,7 +55,7 @@ class DdlConnectionsIT {
         Map<String, String> variables = new TreeMap<>();
         try (Statement statement = session.connection().createStatement();
                 ResultSet row = statement.executeQuery(
-                        "SELECT VARIABLE_NAME, VARIABLE_VALUE" + " FROM performance_schema.session_variables")) {
+                        "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.session_variables")) {
             while (row.next()) {
                 variables.put(row.getString(1), row.getString(2));
             }

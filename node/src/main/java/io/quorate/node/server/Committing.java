@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.server;
 
+import io.quorate.applier.GtidSets;
 import io.quorate.applier.Sessions;
 import io.quorate.core.Gtid;
 import io.quorate.core.OwnedGtids;
@@ -43,7 +44,7 @@ final class Committing {
      * @param session as the binlog names it
      */
     static void end(Connection connection, Gtid transaction, long session) throws SQLException {
-        if (isCommitted(connection, transaction)) {
+        if (GtidSets.hasExecuted(connection, transaction)) {
             return;
         }
         if (!sessions(connection, s -> s.id == session && Sessions.COMMITTING.contains(s.state))
@@ -120,17 +121,6 @@ final class Committing {
         String self = ServerAccess.user(connection);
         for (long session : sessions(connection, s -> !s.user.equals(self) && !SERVERS_OWN.contains(s.user))) {
             Sessions.kill(connection, session);
-        }
-    }
-
-    private static boolean isCommitted(Connection connection, Gtid transaction) throws SQLException {
-        try (PreparedStatement statement =
-                connection.prepareStatement("SELECT GTID_SUBSET(?, @@GLOBAL.gtid_executed)")) {
-            statement.setString(1, transaction.toString());
-            try (ResultSet row = statement.executeQuery()) {
-                row.next();
-                return row.getBoolean(1);
-            }
         }
     }
 

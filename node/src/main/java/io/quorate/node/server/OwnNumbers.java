@@ -59,7 +59,7 @@ public final class OwnNumbers {
             requireKept(connection);
             return;
         }
-        if (!ServerAccess.hasExecuted(connection, mark)) {
+        if (!GtidSets.hasExecuted(connection, mark)) {
             ServerAccess.executeEmpty(connection, mark);
         }
         DurableFile.write(marked, started);
@@ -87,7 +87,7 @@ public final class OwnNumbers {
      * wait for ever at the end of a file that is deleted.
      */
     void requireKept(Connection connection) throws SQLException, IOException {
-        if (!ServerAccess.hasExecuted(connection, mark)) {
+        if (!GtidSets.hasExecuted(connection, mark)) {
             throw refused("somebody ran RESET MASTER: the server no longer knows of " + mark
                     + ", and gives out the numbers of its transactions once more");
         }

@@ -294,12 +294,6 @@ public final class ServerAccess implements AutoCloseable {
         return GtidSet.parse(ask(connection, "SELECT @@GLOBAL.gtid_executed"));
     }
 
-    /** Whether the server has executed that; it doesn't send all that it has, which is long after many definitions. */
-    static boolean hasExecuted(Connection connection, Gtid gtid) throws SQLException {
-        return ask(connection, "SELECT GTID_SUBSET('" + gtid + "', @@GLOBAL.gtid_executed)")
-                .equals("1");
-    }
-
     /** GTIDs that the server has executed and that are not in its binlog. */
     public static GtidSet purged(Connection connection) throws SQLException {
         return GtidSet.parse(ask(connection, "SELECT @@GLOBAL.gtid_purged"));
